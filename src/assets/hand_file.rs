@@ -1,0 +1,257 @@
+use std::path::{Path, PathBuf};
+
+use super::mesh_file::parse_tet_mesh;
+use super::problem::Problems;
+use super::table::{Document, Table, listed, nearest};
+use crate::hand::ranges::{self, Range};
+use crate::hand::{
+    Coupling, FingerDescription, HandDescription, Material, MeshOptions, NamedPose, POSES, PalmDescription,
+    TissueThickness,
+};
+use crate::math::Vec3;
+use crate::mesh::TetMesh;
+use crate::tracking::{ANGLES, Finger, Segment, Side};
+
+/// How many files may stand on each other's shoulders through `base`.
+const MOST_BASES: usize = 8;
+
+/// Reads a hand file: lengths in metres, angles in degrees, everything else SI. A file with `base = "other.toml"` holds only
+/// what differs from the other.
+pub fn load_hand(file: &Path) -> Result<HandDescription, Problems> {
+    let document = load_document(file, &mut Vec::new())?;
+    let hand = read_hand(&document.root(), file);
+    let mut problems = document.into_problems();
+    match hand {
+        Ok(hand) if problems.0.is_empty() => Ok(hand),
+        Ok(_) => Err(problems),
+        Err(more) => {
+            problems.0.extend(more.0);
+            Err(problems)
+        }
+    }
+}
+
+fn read_text(file: &Path) -> Result<String, Problems> {
+    std::fs::read_to_string(file).map_err(|e| Problems::with_file(file, format!("cannot be read: {e}")))
+}
+
+fn load_document(file: &Path, above: &mut Vec<PathBuf>) -> Result<Document, Problems> {
+    let document = Document::parse(file, &read_text(file)?)?;
+    let root = document.root();
+    if !root.has("base") {
+        return Ok(document);
+    }
+    let base = beside(file, &root.text("base"));
+    above.push(file.into());
+    if above.len() > MOST_BASES || above.contains(&base) {
+        root.complain("base", "the files name each other in a circle");
+        return Err(document.into_problems());
+    }
+    match load_document(&base, above) {
+        Ok(base) => Ok(document.over(base)),
+        Err(mut problems) => {
+            if !base.exists() {
+                root.complain("base", format!("there is no file {}", base.display()));
+                problems = document.into_problems();
+            }
+            Err(problems)
+        }
+    }
+}
+
+fn beside(file: &Path, name: &str) -> PathBuf {
+    file.parent().unwrap_or(Path::new("")).join(name)
+}
+
+fn read_hand(root: &Table<'_>, file: &Path) -> Result<HandDescription, Problems> {
+    root.has("base");
+    let name = root.text("name");
+    let side = [Side::Right, Side::Left][root.choice("side", &["right", "left"])];
+    let palm = read_palm(root);
+    let fingers = Finger::ALL.map(|f| read_finger(root, f));
+    let bone_density = root.number("bone_density", ranges::DENSITY);
+    let tissue = read_material(root);
+    let coupling = read_coupling(root);
+    let (mesh, mesh_problems) = read_mesh(root, file);
+    let poses = read_poses(root, &fingers);
+    let mut hand = HandDescription { name, side, palm, fingers, tissue, bone_density, coupling, mesh, poses };
+    if let Some(factor) = read_scale(root, &hand) {
+        hand = hand.scaled(factor);
+    }
+    root.finish();
+    if mesh_problems.0.is_empty() { Ok(hand) } else { Err(mesh_problems) }
+}
+
+/// The factor on all lengths that `scale` or `hand_length` asks for.
+fn read_scale(root: &Table<'_>, hand: &HandDescription) -> Option<f64> {
+    let (scale, length) = (root.has("scale"), root.has("hand_length"));
+    if scale && length {
+        root.complain("scale", "`scale` and `hand_length` exclude each other; leave one out");
+    }
+    if length {
+        let own = hand.hand_length();
+        let wanted = root.number("hand_length", ranges::HAND_LENGTH);
+        return (own > 0.0).then_some(wanted / own);
+    }
+    scale.then(|| root.number("scale", ranges::SCALE))
+}
+
+fn read_tissue(table: &Table<'_>) -> TissueThickness {
+    let tissue = table.table("tissue");
+    let read = |key: &str| tissue.number(key, ranges::TISSUE);
+    let thickness = TissueThickness { palmar: read("palmar"), dorsal: read("dorsal"), side: read("side") };
+    tissue.finish();
+    thickness
+}
+
+fn read_palm(root: &Table<'_>) -> PalmDescription {
+    let palm = root.table("palm");
+    let description = PalmDescription {
+        wrist: palm.vector("wrist", ranges::PLACE),
+        breadth: palm.numbers("breadth", ranges::PALM_BREADTH),
+        thickness: palm.number("thickness", ranges::PALM_THICKNESS),
+        tissue: read_tissue(&palm),
+    };
+    palm.finish();
+    description
+}
+
+fn read_finger(root: &Table<'_>, finger: Finger) -> FingerDescription {
+    let table = root.table(finger.name());
+    let degrees: [[f64; 2]; 4] = table.rows("limits", ranges::ANGLE);
+    for [low, high] in degrees {
+        if low > high {
+            table.complain("limits", format!("the least angle {low} is greater than the greatest {high}"));
+        }
+    }
+    let axes = if table.has("axes") {
+        table.rows::<4, 3>("axes", ranges::COMPONENT).map(Vec3::from)
+    } else {
+        [-Vec3::x(), Vec3::y(), -Vec3::x(), -Vec3::x()]
+    };
+    let tissue = table.table("tissue");
+    let [palmar, dorsal, side] = ["palmar", "dorsal", "side"].map(|key| tissue.numbers::<3>(key, ranges::TISSUE));
+    tissue.finish();
+    let description = FingerDescription {
+        base: table.vector("base", ranges::PLACE),
+        direction: table.vector("direction", ranges::COMPONENT),
+        dorsal: table.vector("dorsal", ranges::COMPONENT),
+        axes,
+        limits: degrees.map(|row| row.map(f64::to_radians)),
+        lengths: table.numbers("lengths", ranges::LENGTH),
+        bone_radius: table.numbers("bone_radius", ranges::BONE_RADIUS),
+        tissue: std::array::from_fn(|i| TissueThickness { palmar: palmar[i], dorsal: dorsal[i], side: side[i] }),
+        tip: table.number("tip", ranges::TISSUE),
+        pad: table.number_or("pad", 0.0, ranges::PAD),
+    };
+    table.finish();
+    description
+}
+
+fn read_material(root: &Table<'_>) -> Material {
+    let (default, Some(table)) = (Material::default(), root.table_if_any("tissue")) else {
+        return Material::default();
+    };
+    let read = |key: &str, default: f64, range: Range| table.number_or(key, default, range);
+    let material = Material {
+        young: read("young", default.young, ranges::YOUNG),
+        poisson: read("poisson", default.poisson, ranges::POISSON),
+        density: read("density", default.density, ranges::DENSITY),
+        damping_mass: read("damping_mass", default.damping_mass, ranges::DAMPING_MASS),
+        damping_stiffness: read("damping_stiffness", default.damping_stiffness, ranges::DAMPING_STIFFNESS),
+    };
+    table.finish();
+    material
+}
+
+fn read_coupling(root: &Table<'_>) -> Coupling {
+    let (default, Some(table)) = (Coupling::default(), root.table_if_any("coupling")) else {
+        return Coupling::default();
+    };
+    let read = |key: &str, default: f64, range: Range| table.number_or(key, default, range);
+    let coupling = Coupling {
+        palm: read("palm", default.palm, ranges::PALM_STIFFNESS),
+        palm_rotation: read("palm_rotation", default.palm_rotation, ranges::TURN_STIFFNESS),
+        joints: table.numbers_or("joints", default.joints, ranges::TURN_STIFFNESS),
+        damping_ratio: read("damping_ratio", default.damping_ratio, ranges::DAMPING_RATIO),
+        max_force: read("max_force", default.max_force, ranges::FORCE),
+        max_torque: read("max_torque", default.max_torque, ranges::TORQUE),
+        max_joint_torque: read("max_joint_torque", default.max_joint_torque, ranges::TORQUE),
+        limit: read("limit", default.limit, ranges::TURN_STIFFNESS),
+    };
+    table.finish();
+    coupling
+}
+
+fn read_mesh(root: &Table<'_>, file: &Path) -> (MeshOptions, Problems) {
+    let mut problems = Problems::default();
+    let (mut options, Some(table)) = (MeshOptions::default(), root.table_if_any("mesh")) else {
+        return (MeshOptions::default(), problems);
+    };
+    options.resolution = table.number_or("resolution", options.resolution, ranges::RESOLUTION);
+    let skin = table.number_or("skin", options.skin as f64, ranges::SKIN);
+    if skin.fract() != 0.0 {
+        table.complain("skin", format!("{skin} is not a whole number"));
+    }
+    options.skin = skin as usize;
+    options.visual = table.number_or("visual", options.visual, ranges::VISUAL);
+    if let Some(replaced) = table.table_if_any("replace") {
+        for segment in Segment::all() {
+            let name = segment.name();
+            if !replaced.has(&name) {
+                continue;
+            }
+            let path = beside(file, &replaced.text(&name));
+            match read_tet_mesh(&path) {
+                Ok(mesh) => options.replaced.push((segment, mesh)),
+                Err(Problems(mut found)) => {
+                    if !path.exists() {
+                        replaced.complain(&name, format!("there is no file {}", path.display()));
+                        found.clear();
+                    }
+                    problems.0.extend(found);
+                }
+            }
+        }
+        replaced.finish();
+    }
+    table.finish();
+    (options, problems)
+}
+
+fn read_tet_mesh(file: &Path) -> Result<TetMesh, Problems> {
+    parse_tet_mesh(file, &read_text(file)?)
+}
+
+fn read_poses(root: &Table<'_>, fingers: &[FingerDescription; 5]) -> Vec<NamedPose> {
+    let table = root.table("poses");
+    let own: Vec<&str> = table.keys().collect();
+    for pose in POSES {
+        if !table.has(pose) {
+            let near = nearest(pose, &own).filter(|near| !POSES.contains(near));
+            let hint = near.map_or(String::new(), |near| format!("; is `{near}` meant to be it?"));
+            table.complain("", format!("the pose `{pose}` is missing; a hand has {}{hint}", listed(&POSES)));
+        }
+    }
+    let read = |name: &str| {
+        let pose = table.table(name);
+        let mut angles = [0.0; ANGLES];
+        for finger in Finger::ALL {
+            let degrees: [f64; 4] = pose.numbers(finger.name(), ranges::ANGLE);
+            for (i, angle) in degrees.iter().enumerate() {
+                let [low, high] = fingers[finger as usize].limits[i];
+                // Room for the rounding of degrees.
+                if angle.to_radians() < low - 1e-9 || angle.to_radians() > high + 1e-9 {
+                    let (low, high) = (low.to_degrees().round(), high.to_degrees().round());
+                    pose.complain(finger.name(), format!("{angle}° is outside the joint's limits, {low}° to {high}°"));
+                }
+                angles[4 * finger as usize + i] = angle.to_radians().clamp(low, high.max(low));
+            }
+        }
+        pose.finish();
+        NamedPose { name: name.into(), angles }
+    };
+    let poses = own.iter().map(|name| read(name)).collect();
+    table.finish();
+    poses
+}

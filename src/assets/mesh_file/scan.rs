@@ -1,0 +1,157 @@
+//! Words and lines of a text, each of which knows where it stands.
+
+use std::fmt::{self, Display};
+
+use crate::math::Vec3;
+
+/// What is wrong at a byte offset. Line, column and the file's name are worked out once, when it leaves the reader.
+#[derive(Debug)]
+pub struct Fault<'a> {
+    pub at: usize,
+    pub section: &'a str,
+    pub message: String,
+}
+
+/// A run of characters without white space.
+#[derive(Clone, Copy)]
+pub struct Token<'a> {
+    pub text: &'a str,
+    pub at: usize,
+}
+
+impl Display for Token<'_> {
+    /// Quoted, and cut short: a file that is not what it seems may hold a word of a megabyte.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 40;
+        match self.text.char_indices().nth(SHOWN).and_then(|(end, _)| self.text.get(..end)) {
+            Some(start) => write!(f, "`{start}…`"),
+            None => write!(f, "`{}`", self.text),
+        }
+    }
+}
+
+/// A count, a tag or an index.
+#[derive(Clone, Copy)]
+pub struct Number {
+    pub value: u64,
+    pub at: usize,
+}
+
+impl Number {
+    /// As an index; one too large for this machine is out of the range of everything.
+    pub fn index(self) -> usize {
+        usize::try_from(self.value).unwrap_or(usize::MAX)
+    }
+}
+
+/// Reads a text, or one line of it, word by word.
+pub struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    end: usize,
+    /// The section that faults are attributed to.
+    pub section: &'a str,
+}
+
+impl<'a> Scanner<'a> {
+    /// At the first word of a text.
+    pub fn new(text: &'a str) -> Self {
+        let start = text.trim_start_matches('\u{feff}').trim_ascii_start();
+        Self { text, at: text.len() - start.len(), end: text.len(), section: "" }
+    }
+
+    /// The offset after the last word that was read.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Goes back to a word that was read too early.
+    pub fn rewind(&mut self, word: Token<'a>) {
+        self.at = word.at;
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..self.end).unwrap_or_default()
+    }
+
+    /// The next word, if there is one.
+    pub fn token(&mut self) -> Option<Token<'a>> {
+        let rest = self.rest().trim_ascii_start();
+        let text = rest.split(|c: char| c.is_ascii_whitespace()).next().filter(|word| !word.is_empty())?;
+        let at = self.end - rest.len();
+        self.at = at + text.len();
+        Some(Token { text, at })
+    }
+
+    /// A scanner of the next line that is not blank; of nothing at the end of the text.
+    pub fn line(&mut self) -> Self {
+        let rest = self.rest().trim_ascii_start();
+        let line = rest.split('\n').next().unwrap_or_default().trim_ascii_end();
+        if !line.is_empty() {
+            self.at = self.end - rest.len();
+        }
+        let start = self.at;
+        self.at += line.len();
+        Self { at: start, end: self.at, ..*self }
+    }
+
+    /// What is left of this line, which may be nothing; none at the end of the text.
+    pub fn rest_of_line(&mut self) -> Option<&'a str> {
+        let line = self.rest().split_inclusive('\n').next()?;
+        self.at += line.len();
+        Some(line)
+    }
+
+    /// A fault in the present section.
+    pub fn fault(&self, at: usize, message: impl Into<String>) -> Fault<'a> {
+        Fault { at, section: self.section, message: message.into() }
+    }
+
+    fn unexpected(&self, what: impl Display, found: Token) -> Fault<'a> {
+        self.fault(found.at, format!("expected {what}, found {found}"))
+    }
+
+    /// The next word, which has to be there.
+    pub fn word(&mut self, what: impl Display) -> Result<Token<'a>, Fault<'a>> {
+        self.token().ok_or_else(|| {
+            let after = self.text.get(self.end..).unwrap_or_default();
+            let ends = if after.trim_ascii().is_empty() { "file" } else { "line" };
+            self.fault(self.at, format!("the {ends} ends, expected {what}"))
+        })
+    }
+
+    /// One word in particular, in capitals or not.
+    pub fn keyword(&mut self, keyword: &str) -> Result<(), Fault<'a>> {
+        let word = self.word(format_args!("`{keyword}`"))?;
+        let same = word.text.eq_ignore_ascii_case(keyword);
+        if same { Ok(()) } else { Err(self.unexpected(format_args!("`{keyword}`"), word)) }
+    }
+
+    /// A whole number from zero.
+    pub fn number(&mut self, what: impl Display) -> Result<Number, Fault<'a>> {
+        let word = self.word(&what)?;
+        let value = word.text.parse().map_err(|_| self.unexpected(what, word))?;
+        Ok(Number { value, at: word.at })
+    }
+
+    /// Three coordinates.
+    pub fn point(&mut self, whose: impl Display) -> Result<Vec3, Fault<'a>> {
+        let mut point = Vec3::zeros();
+        for (axis, value) in ["x", "y", "z"].iter().zip(point.iter_mut()) {
+            let what = format_args!("a finite {axis} of {whose}");
+            let word = self.word(what)?;
+            *value = real(word.text).filter(|v| v.is_finite()).ok_or_else(|| self.unexpected(what, word))?;
+        }
+        Ok(point)
+    }
+
+    /// Nothing may be left.
+    pub fn finish(&mut self) -> Result<(), Fault<'a>> {
+        self.token().map_or(Ok(()), |word| Err(self.unexpected("the end of the line", word)))
+    }
+}
+
+/// A real number, also with the exponent letter of Fortran: `1.0D-3`.
+fn real(text: &str) -> Option<f64> {
+    text.parse().or_else(|_| text.replace(['d', 'D'], "e").parse()).ok()
+}

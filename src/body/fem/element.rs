@@ -1,0 +1,215 @@
+use crate::math::{Mat3, Vec3, polar_from, skew};
+
+/// A linear tetrahedron.
+///
+/// With rest shape gradients `g_a = ∇N_a` the deformation gradient of corner positions `x_a` is `F = Σ x_a g_aᵀ`. Its polar
+/// decomposition `F = R S` gives the corotational (Biot) strain `S − I` and the energy
+///
+/// ```text
+/// E = V (μ |F − R|² + λ/2 tr²(Rᵀ F − I)),      P = ∂E/∂F / V = 2 μ (F − R) + λ tr(Rᵀ F − I) R.
+/// ```
+///
+/// `R` being stationary, its change does not enter the gradient: the force `−V P g_a` is exactly that of Müller and Gross
+/// 2004 (their `R K (Rᵀ x − X)`), the model of Talvas 2015, §4.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Element {
+    /// Its nodes.
+    pub nodes: [u32; 4],
+    /// Gradients of the four shape functions at rest, 1/m.
+    pub gradients: [Vec3; 4],
+    /// Volume at rest, m³.
+    pub volume: f64,
+}
+
+/// Lamé's parameters, Pa.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lame {
+    /// λ.
+    pub lambda: f64,
+    /// μ.
+    pub mu: f64,
+}
+
+impl Element {
+    /// The element on four corners at rest.
+    pub fn new(nodes: [u32; 4], corners: &[Vec3; 4]) -> Self {
+        let [a, b, c, d] = corners;
+        let six_volume = (b - a).dot(&(c - a).cross(&(d - a)));
+        let gb = (c - a).cross(&(d - a)) / six_volume;
+        let gc = (d - a).cross(&(b - a)) / six_volume;
+        let gd = (b - a).cross(&(c - a)) / six_volume;
+        Self { nodes, gradients: [-(gb + gc + gd), gb, gc, gd], volume: six_volume / 6.0 }
+    }
+
+    /// `F` for the four corner positions.
+    pub fn deformation(&self, corners: &[Vec3; 4]) -> Mat3 {
+        (0..4).map(|a| corners[a] * self.gradients[a].transpose()).sum()
+    }
+
+    /// The rotation of the element, sought from `start`.
+    pub fn rotation(&self, corners: &[Vec3; 4], start: &Mat3) -> Mat3 {
+        polar_from(&self.deformation(corners), start)
+    }
+
+    /// Elastic energy, J.
+    pub fn energy(&self, material: &Lame, f: &Mat3, r: &Mat3) -> f64 {
+        let stretch = (r.transpose() * f).trace() - 3.0;
+        self.volume * (material.mu * (f - r).norm_squared() + 0.5 * material.lambda * stretch * stretch)
+    }
+
+    /// First Piola–Kirchhoff stress, Pa.
+    pub fn stress(&self, material: &Lame, f: &Mat3, r: &Mat3) -> Mat3 {
+        let stretch = (r.transpose() * f).trace() - 3.0;
+        2.0 * material.mu * (f - r) + material.lambda * stretch * r
+    }
+
+    /// Forces `∂E/∂x_a` on the four corners (what holds the element in shape; the element pulls with the opposite).
+    pub fn forces(&self, material: &Lame, f: &Mat3, r: &Mat3) -> [Vec3; 4] {
+        let stress = self.volume * self.stress(material, f, r);
+        self.gradients.map(|g| stress * g)
+    }
+
+    /// The warped stiffness `R K_e Rᵀ` of Müller and Gross, as 3 × 3 blocks: exact at `S = I`, positive semidefinite always.
+    ///
+    /// With turned gradients `G_a = R g_a` the blocks are `V (λ G_a G_bᵀ + μ G_b G_aᵀ + μ (G_a·G_b) I)`.
+    pub fn warped_stiffness(&self, material: &Lame, r: &Mat3) -> [[Mat3; 4]; 4] {
+        let g = self.gradients.map(|g| r * g);
+        let (lambda, mu) = (self.volume * material.lambda, self.volume * material.mu);
+        std::array::from_fn(|a| {
+            std::array::from_fn(|b| {
+                let mut block = lambda * g[a] * g[b].transpose() + mu * g[b] * g[a].transpose();
+                let dot = mu * g[a].dot(&g[b]);
+                for i in 0..3 {
+                    block[(i, i)] += dot;
+                }
+                block
+            })
+        })
+    }
+
+    /// The derivative of the forces: what the warped stiffness leaves out is the change of `R` under stretch.
+    ///
+    /// `δR = R [w]×` with `(tr(S) I − S) w = axial(Rᵀ δF − δFᵀ R)`, so `δP = 2 μ δF + λ tr(Rᵀ δF) R + (λ tr(S − I) − 2 μ) δR`.
+    /// It may be indefinite under compression, where the warped stiffness is not; stepping uses that one.
+    pub fn exact_stiffness(&self, material: &Lame, f: &Mat3, r: &Mat3) -> Option<[[Mat3; 4]; 4]> {
+        let s = r.transpose() * f;
+        let spin = (Mat3::from_diagonal_element(s.trace()) - 0.5 * (s + s.transpose())).try_inverse()?;
+        let geometric = material.lambda * (s.trace() - 3.0) - 2.0 * material.mu;
+        let mut blocks = [[Mat3::zeros(); 4]; 4];
+        for b in 0..4 {
+            for i in 0..3 {
+                let df = Vec3::ith(i, 1.0) * self.gradients[b].transpose();
+                let t = r.transpose() * df;
+                let axial = Vec3::new(t[(2, 1)] - t[(1, 2)], t[(0, 2)] - t[(2, 0)], t[(1, 0)] - t[(0, 1)]);
+                let dr = r * skew(&(spin * axial));
+                let dp = 2.0 * material.mu * df + material.lambda * t.trace() * r + geometric * dr;
+                for a in 0..4 {
+                    blocks[a][b].set_column(i, &(self.volume * dp * self.gradients[a]));
+                }
+            }
+        }
+        Some(blocks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::exp;
+    use proptest::prelude::*;
+
+    const RUBBER: Lame = Lame { lambda: 3.0, mu: 1.0 };
+
+    fn vector(limit: f64) -> impl Strategy<Value = Vec3> {
+        [-limit..limit, -limit..limit, -limit..limit].prop_map(|[x, y, z]| Vec3::new(x, y, z))
+    }
+
+    fn rest() -> [Vec3; 4] {
+        [Vec3::new(0.1, 0.0, -0.1), Vec3::new(1.0, 0.2, 0.0), Vec3::new(-0.1, 0.9, 0.1), Vec3::new(0.2, 0.1, 1.1)]
+    }
+
+    fn force_at(element: &Element, corners: &[Vec3; 4]) -> [Vec3; 4] {
+        let f = element.deformation(corners);
+        element.forces(&RUBBER, &f, &element.rotation(corners, &Mat3::identity()))
+    }
+
+    proptest! {
+        /// Forces are the gradient of the energy, at any deformation.
+        #[test]
+        fn forces_are_the_gradient_of_the_energy(turn in vector(1.0), moves in [vector(0.2), vector(0.2), vector(0.2), vector(0.2)]) {
+            let element = Element::new([0, 1, 2, 3], &rest());
+            let q = exp(&turn);
+            let corners: [Vec3; 4] = std::array::from_fn(|a| q * (rest()[a] + moves[a]));
+            let energy = |corners: &[Vec3; 4]| {
+                let f = element.deformation(corners);
+                element.energy(&RUBBER, &f, &element.rotation(corners, &q.to_rotation_matrix().into_inner()))
+            };
+            let forces = {
+                let f = element.deformation(&corners);
+                element.forces(&RUBBER, &f, &element.rotation(&corners, &q.to_rotation_matrix().into_inner()))
+            };
+            let e = 1e-6;
+            for a in 0..4 {
+                for i in 0..3 {
+                    let (mut plus, mut minus) = (corners, corners);
+                    plus[a][i] += e;
+                    minus[a][i] -= e;
+                    let slope = (energy(&plus) - energy(&minus)) / (2.0 * e);
+                    prop_assert!((slope - forces[a][i]).abs() < 1e-8, "{} {}", slope, forces[a][i]);
+                }
+            }
+            prop_assert!(forces.iter().sum::<Vec3>().norm() < 1e-14, "no net force");
+            let torque: Vec3 = (0..4).map(|a| corners[a].cross(&forces[a])).sum();
+            prop_assert!(torque.norm() < 1e-12, "no net torque");
+        }
+
+        /// The exact stiffness is the derivative of the forces at any deformation, and symmetric.
+        #[test]
+        fn exact_stiffness_is_the_derivative(moves in [vector(0.2), vector(0.2), vector(0.2), vector(0.2)]) {
+            let element = Element::new([0, 1, 2, 3], &rest());
+            let corners: [Vec3; 4] = std::array::from_fn(|a| rest()[a] + moves[a]);
+            let f = element.deformation(&corners);
+            let r = element.rotation(&corners, &Mat3::identity());
+            let k = element.exact_stiffness(&RUBBER, &f, &r).expect("not crushed");
+            let e = 1e-6;
+            for b in 0..4 {
+                for i in 0..3 {
+                    let (mut plus, mut minus) = (corners, corners);
+                    plus[b][i] += e;
+                    minus[b][i] -= e;
+                    let (plus, minus) = (force_at(&element, &plus), force_at(&element, &minus));
+                    for a in 0..4 {
+                        let slope = (plus[a] - minus[a]) / (2.0 * e);
+                        prop_assert!((slope - k[a][b].column(i)).norm() < 1e-8);
+                        prop_assert!((k[a][b] - k[b][a].transpose()).norm() < 1e-12);
+                    }
+                }
+            }
+        }
+
+        /// Turned but not stretched, the stiffness used in stepping is the derivative too.
+        #[test]
+        fn warped_stiffness_is_exact_without_stretch(turn in vector(1.5)) {
+            let element = Element::new([0, 1, 2, 3], &rest());
+            let r = exp(&turn).to_rotation_matrix().into_inner();
+            let exact = element.exact_stiffness(&RUBBER, &r, &r).expect("not crushed");
+            let warped = element.warped_stiffness(&RUBBER, &r);
+            for a in 0..4 {
+                for b in 0..4 {
+                    prop_assert!((exact[a][b] - warped[a][b]).norm() < 1e-12);
+                }
+            }
+        }
+
+        /// A rigid motion makes no force.
+        #[test]
+        fn rigid_motion_is_free(turn in vector(1.8), shift in vector(3.0)) {
+            let element = Element::new([0, 1, 2, 3], &rest());
+            let corners = rest().map(|p| exp(&turn) * p + shift);
+            let start = Mat3::identity();
+            let f = element.deformation(&corners);
+            let forces = element.forces(&RUBBER, &f, &element.rotation(&corners, &start));
+            prop_assert!(forces.iter().all(|f| f.norm() < 1e-12));
+        }
+    }
+}

@@ -1,0 +1,249 @@
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::sparse::linalg::SupernodalThreshold;
+use faer::sparse::linalg::cholesky::{
+    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
+};
+use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
+use faer::{Conj, MatMut, MatRef, Par, Side};
+
+use super::matrix::{BlockMatrix, BlockPattern};
+
+/// Up to this many unknowns a dense factor, and the inverse made from it, beat a sparse one (measured by
+/// `fingerpad bench`: at 150 unknowns by five, at 300 they draw level).
+const DENSE: usize = 240;
+
+/// `A = m M + k K` factored, with all its memory kept from step to step.
+pub struct Factor(Kind);
+
+impl std::fmt::Debug for Factor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            Kind::Dense(dense) => write!(f, "Factor(dense, {} unknowns)", dense.n),
+            Kind::Sparse(sparse) => write!(f, "Factor(sparse, {} unknowns)", sparse.n),
+        }
+    }
+}
+
+enum Kind {
+    Dense(Dense),
+    Sparse(Box<Sparse>),
+}
+
+/// Column-major square matrices: the Cholesky factor, and the inverse made from it. A product with the inverse is a third of
+/// the work of two triangular solves and runs along columns.
+struct Dense {
+    n: usize,
+    lower: Vec<f64>,
+    inverse: Vec<f64>,
+    scratch: MemBuffer,
+    column: Vec<f64>,
+}
+
+struct Sparse {
+    n: usize,
+    matrix: SymbolicSparseColMat<usize>,
+    values: Vec<f64>,
+    /// Place in `values` of each entry of each block; entries above the diagonal have none.
+    slots: Vec<[[u32; 3]; 3]>,
+    symbolic: SymbolicCholesky<usize>,
+    lower: Vec<f64>,
+    scratch: MemBuffer,
+    columns: usize,
+}
+
+/// The matrix is not positive definite, or not finite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the system matrix is not positive definite")]
+pub struct NotPositive;
+
+impl Factor {
+    /// Makes room for systems of a pattern: dense or sparse by size, or as told.
+    pub fn new(pattern: &BlockPattern) -> Self {
+        if 3 * pattern.rows() <= DENSE { Self::dense(pattern) } else { Self::sparse(pattern) }
+    }
+
+    /// A dense one, whatever the size.
+    pub fn dense(pattern: &BlockPattern) -> Self {
+        let n = 3 * pattern.rows();
+        let need = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default())
+            .or(llt::inverse::inverse_scratch::<f64>(n, Par::Seq));
+        Self(Kind::Dense(Dense {
+            n,
+            lower: vec![0.0; n * n],
+            inverse: vec![0.0; n * n],
+            scratch: MemBuffer::new(need),
+            column: vec![0.0; n],
+        }))
+    }
+
+    /// A sparse one, whatever the size. The symbolic part is done here, once.
+    pub fn sparse(pattern: &BlockPattern) -> Self {
+        Self(Kind::Sparse(Box::new(Sparse::new(pattern))))
+    }
+
+    /// Factors `mass_factor · diag(masses) + stiffness_factor · K`.
+    pub fn factor(
+        &mut self,
+        pattern: &BlockPattern,
+        k: &BlockMatrix,
+        stiffness_factor: f64,
+        masses: &[f64],
+        mass_factor: f64,
+    ) -> Result<(), NotPositive> {
+        let entry = |row: usize, column: usize, place: usize, i: usize, j: usize| {
+            let mass = if row == column && i == j { mass_factor * masses[row] } else { 0.0 };
+            stiffness_factor * k.blocks[place][(i, j)] + mass
+        };
+        match &mut self.0 {
+            Kind::Dense(dense) => {
+                let n = dense.n;
+                dense.lower.fill(0.0);
+                for (row, column, place) in pattern.iter() {
+                    for j in 0..3 {
+                        for i in 0..3 {
+                            dense.lower[(3 * column + j) * n + 3 * row + i] = entry(row, column, place, i, j);
+                        }
+                    }
+                }
+                dense.factor()
+            }
+            Kind::Sparse(sparse) => {
+                for (row, column, place) in pattern.iter() {
+                    for i in 0..3 {
+                        for j in 0..3 {
+                            let slot = sparse.slots[place][i][j];
+                            if slot != u32::MAX {
+                                sparse.values[slot as usize] = entry(row, column, place, i, j);
+                            }
+                        }
+                    }
+                }
+                sparse.factor()
+            }
+        }
+    }
+
+    /// Solves in place for right-hand sides that lie one after another.
+    pub fn solve(&mut self, rhs: &mut [f64]) {
+        match &mut self.0 {
+            Kind::Dense(dense) => dense.solve(rhs),
+            Kind::Sparse(sparse) => sparse.solve(rhs),
+        }
+    }
+}
+
+impl Dense {
+    fn factor(&mut self) -> Result<(), NotPositive> {
+        let n = self.n;
+        let stack = MemStack::new(&mut self.scratch);
+        let lower = MatMut::from_column_major_slice_mut(&mut self.lower, n, n);
+        llt::factor::cholesky_in_place(lower, Default::default(), Par::Seq, stack, Default::default())
+            .map_err(|_| NotPositive)?;
+        let inverse = MatMut::from_column_major_slice_mut(&mut self.inverse, n, n);
+        llt::inverse::inverse(inverse, MatRef::from_column_major_slice(&self.lower, n, n), Par::Seq, stack);
+        for j in 0..n {
+            for i in 0..j {
+                self.inverse[j * n + i] = self.inverse[i * n + j];
+            }
+        }
+        Ok(())
+    }
+
+    fn solve(&mut self, rhs: &mut [f64]) {
+        let n = self.n;
+        for x in rhs.chunks_exact_mut(n) {
+            self.column.fill(0.0);
+            for (j, &xj) in x.iter().enumerate() {
+                if xj != 0.0 {
+                    for (y, a) in self.column.iter_mut().zip(&self.inverse[j * n..(j + 1) * n]) {
+                        *y += a * xj;
+                    }
+                }
+            }
+            x.copy_from_slice(&self.column);
+        }
+    }
+}
+
+impl Sparse {
+    fn new(pattern: &BlockPattern) -> Self {
+        let n = 3 * pattern.rows();
+        let mut rows_of = vec![Vec::new(); n];
+        for (row, column, place) in pattern.iter() {
+            for i in 0..3 {
+                for j in 0..3 {
+                    if 3 * row + i >= 3 * column + j {
+                        rows_of[3 * column + j].push((3 * row + i, place, i, j));
+                    }
+                }
+            }
+        }
+        let mut column_starts = vec![0];
+        let mut row_indices = Vec::new();
+        let mut slots = vec![[[u32::MAX; 3]; 3]; pattern.blocks()];
+        for column in &mut rows_of {
+            column.sort_unstable();
+            for &(row, place, i, j) in column.iter() {
+                slots[place][i][j] = row_indices.len() as u32;
+                row_indices.push(row);
+            }
+            column_starts.push(row_indices.len());
+        }
+        let values = vec![0.0; row_indices.len()];
+        let matrix = SymbolicSparseColMat::new_checked(n, n, column_starts, None, row_indices);
+        let params = CholeskySymbolicParams {
+            supernodal_flop_ratio_threshold: SupernodalThreshold::FORCE_SUPERNODAL,
+            ..Default::default()
+        };
+        // Only running out of memory can fail here, and that ends the program anyway.
+        let symbolic = factorize_symbolic_cholesky(matrix.as_ref(), Side::Lower, SymmetricOrdering::Amd, params)
+            .unwrap_or_else(|e| unreachable!("a symmetric pattern always has a symbolic factor: {e:?}"));
+        let mut sparse = Self {
+            n,
+            matrix,
+            values,
+            slots,
+            lower: vec![0.0; symbolic.len_val()],
+            symbolic,
+            scratch: MemBuffer::new(faer::dyn_stack::StackReq::EMPTY),
+            columns: 0,
+        };
+        sparse.make_room(4);
+        sparse
+    }
+
+    fn make_room(&mut self, columns: usize) {
+        if columns > self.columns {
+            self.columns = columns;
+            let factor = self.symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
+            let solve = self.symbolic.solve_in_place_scratch::<f64>(columns, Par::Seq);
+            self.scratch = MemBuffer::new(factor.or(solve));
+        }
+    }
+
+    fn factor(&mut self) -> Result<(), NotPositive> {
+        let matrix = SparseColMatRef::new(self.matrix.as_ref(), &self.values[..]);
+        let stack = MemStack::new(&mut self.scratch);
+        self.symbolic
+            .factorize_numeric_llt(
+                &mut self.lower,
+                matrix,
+                Side::Lower,
+                Default::default(),
+                Par::Seq,
+                stack,
+                Default::default(),
+            )
+            .map(|_| ())
+            .map_err(|_| NotPositive)
+    }
+
+    fn solve(&mut self, rhs: &mut [f64]) {
+        let columns = rhs.len() / self.n;
+        self.make_room(columns);
+        let factor = LltRef::new(&self.symbolic, &self.lower[..]);
+        let rhs = MatMut::from_column_major_slice_mut(rhs, self.n, columns);
+        factor.solve_in_place_with_conj(Conj::No, rhs, Par::Seq, MemStack::new(&mut self.scratch));
+    }
+}

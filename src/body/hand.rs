@@ -1,0 +1,154 @@
+use std::sync::Arc;
+
+use nalgebra::{Cholesky, Const};
+
+use super::{Body, MaterialPoint, Step};
+use crate::hand::{HandModel, Kinematics, REDUCED, Reduced, ReducedState};
+use crate::math::{Pose, StateHash, Vec3};
+use crate::tracking::{ANGLES, Segment, TrackedHand};
+
+/// Layers 2 and 3: the articulated hand in reduced coordinates, drawn to the tracked one by springs.
+#[derive(Clone, Debug)]
+pub struct HandBody {
+    model: Arc<HandModel>,
+    /// Layer 1.
+    pub tracked: TrackedHand,
+    state: ReducedState,
+    kinematics: Kinematics,
+    factor: Option<Cholesky<f64, Const<REDUCED>>>,
+}
+
+/// Rounds in which the set of joint limits that act is sought; it settles in one or two.
+const LIMIT_ROUNDS: usize = 4;
+
+impl HandBody {
+    /// A hand at rest where the tracked one is.
+    pub fn new(model: Arc<HandModel>, tracked: TrackedHand) -> Self {
+        let state = ReducedState::at_rest(*tracked.palm(), *tracked.angles());
+        let kinematics = model.skeleton.kinematics(&state.palm, &state.angles);
+        Self { model, tracked, state, kinematics, factor: None }
+    }
+
+    /// The constant part.
+    pub fn model(&self) -> &HandModel {
+        &self.model
+    }
+
+    /// Reduced coordinates and velocities.
+    pub fn state(&self) -> &ReducedState {
+        &self.state
+    }
+
+    /// Sets the state, in a free pose.
+    pub fn set_state(&mut self, state: ReducedState) {
+        self.state = state;
+        self.refresh();
+    }
+
+    /// Where the segments and joints are.
+    pub fn kinematics(&self) -> &Kinematics {
+        &self.kinematics
+    }
+
+    /// The force of the coupling as it stands; a haptic device would be sent its opposite.
+    pub fn coupling_force(&self, now: f64) -> Reduced {
+        self.model.coupling_force(&self.state, &self.tracked, now)
+    }
+
+    fn refresh(&mut self) {
+        self.kinematics = self.model.skeleton.kinematics(&self.state.palm, &self.state.angles);
+    }
+
+    fn segment(at: &MaterialPoint) -> Segment {
+        Segment::at(at.part as usize)
+    }
+}
+
+impl Body for HandBody {
+    fn dofs(&self) -> usize {
+        REDUCED
+    }
+
+    /// Solves with the joint limits that act at the end of the step: the set is guessed from where the angles are heading,
+    /// and corrected until the solution agrees with it.
+    fn free_motion(&mut self, step: &Step) {
+        let heading = |angles: &[f64; ANGLES], v: &Reduced| -> [f64; ANGLES] {
+            std::array::from_fn(|j| angles[j] + step.h * v[6 + j])
+        };
+        let mut at = heading(&self.state.angles, &self.state.velocity);
+        let mut velocity = self.state.velocity;
+        let inertial = self.model.inertial_terms(&self.kinematics, &velocity);
+        for _ in 0..LIMIT_ROUNDS {
+            let target = (&self.tracked, step.time + step.h);
+            let system = self.model.reduced_system(&inertial, &self.state, target, step.h, &at);
+            let Some(factor) = Cholesky::new(system.matrix) else {
+                break;
+            };
+            let mut dv = system.rhs;
+            factor.solve_mut(&mut dv);
+            self.factor = Some(factor);
+            velocity = self.state.velocity + dv;
+            let next = heading(&self.state.angles, &velocity);
+            let acts = |x: f64, [low, high]: [f64; 2]| (x < low, x > high);
+            let settled = (0..ANGLES).all(|j| acts(at[j], self.model.limits[j]) == acts(next[j], self.model.limits[j]));
+            at = next;
+            if settled {
+                break;
+            }
+        }
+        self.state.velocity = velocity;
+    }
+
+    fn position(&self, at: &MaterialPoint) -> Vec3 {
+        let pose: &Pose = &self.kinematics.poses[at.part as usize];
+        pose.translation.vector + pose.rotation * at.local
+    }
+
+    fn velocity(&self, at: &MaterialPoint) -> Vec3 {
+        self.kinematics.point_velocity(Self::segment(at), &self.position(at), &self.state.velocity)
+    }
+
+    fn add_row(&self, at: &MaterialPoint, direction: &Vec3, row: &mut [f64]) {
+        self.kinematics.add_point_force(Self::segment(at), &self.position(at), direction, row);
+    }
+
+    fn apply_inverse(&mut self, rows: &mut [f64]) {
+        let Some(factor) = &self.factor else { return };
+        for row in rows.chunks_exact_mut(REDUCED) {
+            let mut x = Reduced::from_column_slice(row);
+            factor.solve_mut(&mut x);
+            row.copy_from_slice(x.as_slice());
+        }
+    }
+
+    fn change_velocity(&mut self, dv: &[f64]) {
+        self.state.velocity += Reduced::from_column_slice(dv);
+    }
+
+    fn change_position(&mut self, dq: &[f64]) {
+        self.state.displace(&Reduced::from_column_slice(dq));
+        self.refresh();
+    }
+
+    fn advance(&mut self, h: f64) {
+        let moved = h * self.state.velocity;
+        self.state.displace(&moved);
+        self.refresh();
+    }
+
+    fn hash(&self, hash: &mut StateHash) {
+        hash.pose(&self.state.palm);
+        hash.numbers(&self.state.angles);
+        hash.numbers(self.state.velocity.as_slice());
+    }
+
+    fn is_finite(&self) -> bool {
+        let palm = &self.state.palm;
+        let numbers = palm.translation.vector.iter().chain(palm.rotation.coords.iter());
+        numbers.chain(&self.state.angles).chain(self.state.velocity.iter()).all(|x| x.is_finite())
+    }
+
+    fn energy(&self) -> f64 {
+        self.model.kinetic_energy(&self.kinematics, &self.state.velocity)
+    }
+}

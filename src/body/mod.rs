@@ -1,0 +1,102 @@
+//! Rank 3: the kinds of body. Each offers what contact needs and nothing more: free motion, the motion of a material point,
+//! the map of a constraint row to its degrees of freedom, `A⁻¹` on rows, and the update (formulation §1).
+
+pub mod fem;
+mod fixed;
+mod hand;
+mod phalanx;
+mod rigid;
+mod soft;
+
+pub use fem::{Refactor, RefactorPolicy};
+pub use fixed::Fixed;
+pub use hand::HandBody;
+pub use phalanx::Phalanx;
+pub use rigid::{RigidBody, RigidShape, ShapeFault};
+pub use soft::SoftBody;
+
+use crate::hand::NodeMap;
+use crate::math::{StateHash, Vec3};
+
+/// What all bodies share in one step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Length of the step, s.
+    pub h: f64,
+    /// Time at its beginning, s.
+    pub time: f64,
+    /// Acceleration of gravity, m/s².
+    pub gravity: Vec3,
+    /// When soft bodies refresh their linearisation.
+    pub refactor: RefactorPolicy,
+}
+
+/// A point that moves with a body. A rigid body reads `local`, the hand's skeleton `part` and `local`, soft bodies `nodes`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MaterialPoint {
+    /// Which rigid part of the body.
+    pub part: u32,
+    /// Place in the frame of that part.
+    pub local: Vec3,
+    /// Place among the nodes.
+    pub nodes: NodeMap,
+}
+
+impl MaterialPoint {
+    /// A point of a rigid part.
+    pub fn rigid(part: usize, local: Vec3) -> Self {
+        Self { part: part as u32, local, nodes: NodeMap { nodes: [0; 4], weights: [0.0; 4] } }
+    }
+
+    /// A point among nodes.
+    pub fn soft(nodes: NodeMap) -> Self {
+        Self { part: 0, local: Vec3::zeros(), nodes }
+    }
+}
+
+/// The one interface to everything that contact can touch.
+///
+/// With `q_t`, `v_t` the state at the start of a step of length `h`, implicit Euler linearised once gives
+/// `A dv = b`, `A = M − h ∂f/∂v − h² ∂f/∂q`, `b = h f + h² ∂f/∂q v_t` (Talvas 2015, eq. 2; the paper prints the signs of an `f` that
+/// stands on the left). [`Body::free_motion`] sets `A` up and leaves `v_free`; constraints add `A⁻¹ Hᵀ λ` to it through the rows;
+/// [`Body::advance`] moves the position by `h v`.
+///
+/// Points, directions and velocities are those of the world. A point of the hand's skin belongs to two bodies, the skeleton
+/// and the phalanx: its velocity is the sum of theirs, and so is its compliance (Duriez 2006, §6.2).
+pub trait Body {
+    /// Degrees of freedom.
+    fn dofs(&self) -> usize;
+
+    /// Moves the velocity to the one at the end of the step without constraints, and makes `A⁻¹` ready.
+    fn free_motion(&mut self, step: &Step);
+
+    /// Where a material point is.
+    fn position(&self, at: &MaterialPoint) -> Vec3;
+
+    /// How it moves, for the body's present velocity.
+    fn velocity(&self, at: &MaterialPoint) -> Vec3;
+
+    /// Adds the row of `direction · velocity(at)` to `row`, one entry a degree of freedom.
+    fn add_row(&self, at: &MaterialPoint, direction: &Vec3, row: &mut [f64]);
+
+    /// Replaces each row by `A⁻¹` of it; rows lie one after another.
+    fn apply_inverse(&mut self, rows: &mut [f64]);
+
+    /// Adds to the velocity.
+    fn change_velocity(&mut self, dv: &[f64]);
+
+    /// Adds to the position without touching the velocity.
+    fn change_position(&mut self, dq: &[f64]);
+
+    /// Moves the position by `h` times the velocity.
+    fn advance(&mut self, h: f64);
+
+    /// Mixes the state into a hash.
+    fn hash(&self, hash: &mut StateHash);
+
+    /// Whether every number of the state is finite.
+    fn is_finite(&self) -> bool;
+
+    /// Kinetic and elastic energy, J.
+    fn energy(&self) -> f64;
+}

@@ -1,0 +1,135 @@
+use std::sync::Arc;
+
+use super::fem::{Continuum, ContinuumState};
+use super::{Body, MaterialPoint, Step};
+use crate::hand::NodeMap;
+use crate::math::{Pose, StateHash, Vec3};
+
+/// Layer 4: the soft tissue of one segment, solved in the frame of its bone.
+///
+/// The global corotational split (Duriez 2006, §6.2; Talvas 2015, §4) gives the bone's frame to the skeleton and only the
+/// deformation to this body: `v_i = J_i q̇_r + R_bone Σ_k β_ik u̇_k`. Nodes of the bone are eliminated, the limit of the paper's
+/// stiff springs. The frame's own acceleration is not felt by the tissue, as in the papers; gravity is.
+#[derive(Debug)]
+pub struct Phalanx {
+    model: Arc<Continuum>,
+    state: ContinuumState,
+    frame: Pose,
+    dv: Vec<f64>,
+}
+
+impl Phalanx {
+    /// Tissue at rest around a bone.
+    pub fn new(model: Arc<Continuum>, frame: Pose) -> Self {
+        let state = model.at_rest();
+        let dv = vec![0.0; model.dofs()];
+        Self { model, state, frame, dv }
+    }
+
+    /// Takes the bone's new placement over.
+    pub fn set_frame(&mut self, frame: Pose) {
+        self.frame = frame;
+    }
+
+    /// The bone's placement.
+    pub fn frame(&self) -> &Pose {
+        &self.frame
+    }
+
+    /// The tissue.
+    pub fn model(&self) -> &Continuum {
+        &self.model
+    }
+
+    /// Its state.
+    pub fn state(&self) -> &ContinuumState {
+        &self.state
+    }
+
+    /// Its state, to be set.
+    pub fn state_mut(&mut self) -> &mut ContinuumState {
+        &mut self.state
+    }
+
+    /// Displacement of a point among the nodes, in the frame of the bone.
+    pub fn displacement(&self, at: &NodeMap) -> Vec3 {
+        at.sum(&self.state.displacement)
+    }
+}
+
+impl Body for Phalanx {
+    fn dofs(&self) -> usize {
+        self.model.dofs()
+    }
+
+    fn free_motion(&mut self, step: &Step) {
+        self.model.prepare(&mut self.state, step.h, &step.refactor);
+        let gravity = self.frame.rotation.inverse() * step.gravity;
+        let masses = self.model.masses();
+        self.model.free_change(&mut self.state, step.h, |i| masses[i] * gravity, &mut self.dv);
+        for (v, dv) in self.state.velocity.iter_mut().zip(&self.dv) {
+            *v += dv;
+        }
+    }
+
+    fn position(&self, at: &MaterialPoint) -> Vec3 {
+        let p_bone = at.nodes.sum(self.model.rest()) + self.displacement(&at.nodes);
+        self.frame.translation.vector + self.frame.rotation * p_bone
+    }
+
+    fn velocity(&self, at: &MaterialPoint) -> Vec3 {
+        let mut v = Vec3::zeros();
+        for (&node, &weight) in at.nodes.nodes.iter().zip(&at.nodes.weights) {
+            if let Some(i) = self.model.unknown(node) {
+                let u = &self.state.velocity[3 * i..3 * i + 3];
+                v += weight * Vec3::new(u[0], u[1], u[2]);
+            }
+        }
+        self.frame.rotation * v
+    }
+
+    fn add_row(&self, at: &MaterialPoint, direction: &Vec3, row: &mut [f64]) {
+        let d_bone = self.frame.rotation.inverse() * direction;
+        for (&node, &weight) in at.nodes.nodes.iter().zip(&at.nodes.weights) {
+            if let Some(i) = self.model.unknown(node) {
+                for c in 0..3 {
+                    row[3 * i + c] += weight * d_bone[c];
+                }
+            }
+        }
+    }
+
+    fn apply_inverse(&mut self, rows: &mut [f64]) {
+        self.state.apply_inverse(rows);
+    }
+
+    fn change_velocity(&mut self, dv: &[f64]) {
+        for (v, dv) in self.state.velocity.iter_mut().zip(dv) {
+            *v += dv;
+        }
+    }
+
+    fn change_position(&mut self, dq: &[f64]) {
+        self.model.displace(&mut self.state, dq, 1.0);
+    }
+
+    fn advance(&mut self, h: f64) {
+        self.state.advance(&self.model, h);
+    }
+
+    fn hash(&self, hash: &mut StateHash) {
+        for &node in self.model.free_nodes() {
+            hash.vector(&self.state.displacement[node as usize]);
+        }
+        hash.numbers(&self.state.velocity);
+    }
+
+    fn is_finite(&self) -> bool {
+        let still = self.state.displacement.iter().all(|u| u.iter().all(|x| x.is_finite()));
+        still && self.state.velocity.iter().all(|x| x.is_finite())
+    }
+
+    fn energy(&self) -> f64 {
+        self.model.elastic_energy(&self.state, &self.state.displacement) + self.model.kinetic_energy(&self.state)
+    }
+}

@@ -1,0 +1,294 @@
+use parry3d::mass_properties::MassProperties;
+use parry3d::shape::SharedShape;
+
+use super::{Body, MaterialPoint, Step};
+use crate::math::{Mat3, Pose, Quat, StateHash, Vec3, exp, from_glam, to_glam};
+use crate::mesh::SurfaceMesh;
+
+/// The shapes of rigid bodies, in the frame of the body, m.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RigidShape {
+    /// A box by its half sizes.
+    Box(Vec3),
+    /// A ball by its radius.
+    Ball(f64),
+    /// A capsule along Y: half the length of its axis, and its radius.
+    Capsule(f64, f64),
+    /// A cylinder along Y: half its height, and its radius.
+    Cylinder(f64, f64),
+    /// The convex hull of some points.
+    Hull(Vec<Vec3>),
+    /// A closed triangle mesh, concave or not.
+    Mesh(SurfaceMesh),
+}
+
+/// Why a shape is no body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeFault {
+    /// A size that is not positive and finite.
+    #[error("every size of a shape must be positive and finite")]
+    Size,
+    /// Points that span no volume.
+    #[error("the points of a hull must span a volume")]
+    FlatHull,
+    /// A mesh that does not enclose a volume.
+    #[error("a mesh must be closed and wound outward")]
+    OpenMesh,
+    /// A density or mass that is not positive and finite.
+    #[error("the mass of a body must be positive and finite")]
+    Mass,
+}
+
+impl RigidShape {
+    /// The shape as parry3d has it.
+    pub fn shared(&self) -> Result<SharedShape, ShapeFault> {
+        let positive =
+            |sizes: &[f64]| sizes.iter().all(|s| *s > 0.0 && s.is_finite()).then_some(()).ok_or(ShapeFault::Size);
+        let finite = |points: &[Vec3]| points.iter().all(|p| p.iter().all(|x| x.is_finite()));
+        match self {
+            RigidShape::Box(half) => {
+                positive(half.as_slice())?;
+                Ok(SharedShape::cuboid(half.x, half.y, half.z))
+            }
+            RigidShape::Ball(r) => positive(&[*r]).map(|()| SharedShape::ball(*r)),
+            RigidShape::Capsule(half, r) => positive(&[*half, *r]).map(|()| SharedShape::capsule_y(*half, *r)),
+            RigidShape::Cylinder(half, r) => positive(&[*half, *r]).map(|()| SharedShape::cylinder(*half, *r)),
+            RigidShape::Hull(points) => {
+                if points.len() < 4 || !finite(points) || spans_no_volume(points) {
+                    return Err(ShapeFault::FlatHull);
+                }
+                let points: Vec<_> = points.iter().map(to_glam).collect();
+                SharedShape::convex_hull(&points).ok_or(ShapeFault::FlatHull)
+            }
+            RigidShape::Mesh(mesh) => {
+                if !finite(&mesh.vertices) || !mesh.is_closed() || mesh.volume() <= 0.0 {
+                    return Err(ShapeFault::OpenMesh);
+                }
+                let vertices = mesh.vertices.iter().map(to_glam).collect();
+                SharedShape::trimesh(vertices, mesh.triangles.clone()).map_err(|_| ShapeFault::OpenMesh)
+            }
+        }
+    }
+}
+
+/// Whether points lie in one plane, to a millionth of their extent.
+fn spans_no_volume(points: &[Vec3]) -> bool {
+    let centre: Vec3 = points.iter().sum::<Vec3>() / points.len() as f64;
+    let spread: Mat3 = points.iter().map(|p| (p - centre) * (p - centre).transpose()).sum();
+    let s = spread.symmetric_eigenvalues();
+    s.min() <= 1e-12 * s.max()
+}
+
+/// A rigid body.
+///
+/// Its angular momentum `L` is the state, not its angular velocity: a free body keeps it to the bit. The step turns it by
+/// the angular velocity of the middle of the step, `ω = I(q_mid)⁻¹ L` with `q_mid = exp(h ω / 2) q` (the implicit midpoint rule
+/// on the rotation group), which is reversible and so neither gains nor loses energy over time.
+#[derive(Clone, Debug)]
+pub struct RigidBody {
+    shape: SharedShape,
+    mass: f64,
+    /// Centre of mass in the frame of the body.
+    centre: Vec3,
+    /// Inertia about it in the frame of the body, and its inverse.
+    inertia: Mat3,
+    inverse_inertia: Mat3,
+    /// Position of the centre of mass, orientation.
+    place: Vec3,
+    orientation: Quat,
+    velocity: Vec3,
+    angular_momentum: Vec3,
+    /// Angular velocity over the step and the inertia that goes with it, in the world.
+    turn: Vec3,
+    inertia_world: Mat3,
+    inverse_inertia_world: Mat3,
+}
+
+/// Rounds of the midpoint rule; it contracts by about `h |ω|` each.
+const MIDPOINT_ROUNDS: usize = 60;
+
+impl RigidBody {
+    /// A body of even density, at rest.
+    pub fn new(shape: &RigidShape, density: f64, pose: Pose) -> Result<Self, ShapeFault> {
+        let shape = shape.shared()?;
+        if !(density > 0.0 && density.is_finite()) {
+            return Err(ShapeFault::Mass);
+        }
+        let properties = shape.mass_properties(density);
+        Self::with_properties(shape, &properties, pose)
+    }
+
+    /// A body of a given mass, evenly spread, at rest.
+    pub fn with_mass(shape: &RigidShape, mass: f64, pose: Pose) -> Result<Self, ShapeFault> {
+        let volume = shape.shared()?.mass_properties(1.0).mass();
+        Self::new(shape, mass / volume, pose)
+    }
+
+    fn with_properties(shape: SharedShape, properties: &MassProperties, pose: Pose) -> Result<Self, ShapeFault> {
+        let mass = properties.mass();
+        let m = properties.reconstruct_inertia_matrix();
+        let inertia = Mat3::from_columns(&[from_glam(m.x_axis), from_glam(m.y_axis), from_glam(m.z_axis)]);
+        let inertia = 0.5 * (inertia + inertia.transpose());
+        let inverse_inertia = inertia.try_inverse().ok_or(ShapeFault::Mass)?;
+        if !(mass > 0.0 && mass.is_finite() && inverse_inertia.iter().all(|x| x.is_finite())) {
+            return Err(ShapeFault::Mass);
+        }
+        let centre = from_glam(properties.local_com);
+        let mut body = Self {
+            shape,
+            mass,
+            centre,
+            inertia,
+            inverse_inertia,
+            place: pose.translation.vector + pose.rotation * centre,
+            orientation: pose.rotation,
+            velocity: Vec3::zeros(),
+            angular_momentum: Vec3::zeros(),
+            turn: Vec3::zeros(),
+            inertia_world: inertia,
+            inverse_inertia_world: inverse_inertia,
+        };
+        body.set_inertia(&pose.rotation);
+        Ok(body)
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &SharedShape {
+        &self.shape
+    }
+
+    /// Mass, kg.
+    pub fn mass(&self) -> f64 {
+        self.mass
+    }
+
+    /// Inertia about the centre of mass in the frame of the body, kg·m².
+    pub fn inertia(&self) -> &Mat3 {
+        &self.inertia
+    }
+
+    /// Centre of mass in the world.
+    pub fn centre(&self) -> &Vec3 {
+        &self.place
+    }
+
+    /// Placement of the body's frame.
+    pub fn pose(&self) -> Pose {
+        Pose::from_parts((self.place - self.orientation * self.centre).into(), self.orientation)
+    }
+
+    /// Velocity of the centre of mass, m/s.
+    pub fn linear_velocity(&self) -> &Vec3 {
+        &self.velocity
+    }
+
+    /// Angular velocity as it is now, rad/s.
+    pub fn angular_velocity(&self) -> Vec3 {
+        self.orientation * (self.inverse_inertia * (self.orientation.inverse() * self.angular_momentum))
+    }
+
+    /// Angular momentum about the centre of mass, kg·m²/s.
+    pub fn angular_momentum(&self) -> &Vec3 {
+        &self.angular_momentum
+    }
+
+    /// Sets the velocities.
+    pub fn set_velocity(&mut self, linear: Vec3, angular: Vec3) {
+        self.velocity = linear;
+        self.angular_momentum = self.orientation * (self.inertia * (self.orientation.inverse() * angular));
+        self.turn = angular;
+    }
+
+    fn set_inertia(&mut self, at: &Quat) {
+        let r = at.to_rotation_matrix().into_inner();
+        self.inertia_world = r * self.inertia * r.transpose();
+        self.inverse_inertia_world = r * self.inverse_inertia * r.transpose();
+    }
+
+    fn arm(&self, at: &MaterialPoint) -> Vec3 {
+        self.orientation * (at.local - self.centre)
+    }
+}
+
+impl Body for RigidBody {
+    fn dofs(&self) -> usize {
+        6
+    }
+
+    fn free_motion(&mut self, step: &Step) {
+        self.velocity += step.h * step.gravity;
+        let mut turn = self.angular_velocity();
+        for _ in 0..MIDPOINT_ROUNDS {
+            let middle = exp(&(0.5 * step.h * turn)) * self.orientation;
+            let next = middle * (self.inverse_inertia * (middle.inverse() * self.angular_momentum));
+            let change = (next - turn).norm();
+            turn = next;
+            if change <= 1e-15 * turn.norm() {
+                break;
+            }
+        }
+        self.turn = turn;
+        self.set_inertia(&(exp(&(0.5 * step.h * turn)) * self.orientation));
+    }
+
+    fn position(&self, at: &MaterialPoint) -> Vec3 {
+        self.place + self.arm(at)
+    }
+
+    fn velocity(&self, at: &MaterialPoint) -> Vec3 {
+        self.velocity + self.turn.cross(&self.arm(at))
+    }
+
+    fn add_row(&self, at: &MaterialPoint, direction: &Vec3, row: &mut [f64]) {
+        let torque = self.arm(at).cross(direction);
+        for c in 0..3 {
+            row[c] += direction[c];
+            row[3 + c] += torque[c];
+        }
+    }
+
+    fn apply_inverse(&mut self, rows: &mut [f64]) {
+        for row in rows.chunks_exact_mut(6) {
+            let spin = self.inverse_inertia_world * Vec3::new(row[3], row[4], row[5]);
+            for c in 0..3 {
+                row[c] /= self.mass;
+                row[3 + c] = spin[c];
+            }
+        }
+    }
+
+    fn change_velocity(&mut self, dv: &[f64]) {
+        self.velocity += Vec3::new(dv[0], dv[1], dv[2]);
+        let turn = Vec3::new(dv[3], dv[4], dv[5]);
+        self.turn += turn;
+        self.angular_momentum += self.inertia_world * turn;
+    }
+
+    fn change_position(&mut self, dq: &[f64]) {
+        self.place += Vec3::new(dq[0], dq[1], dq[2]);
+        self.orientation = exp(&Vec3::new(dq[3], dq[4], dq[5])) * self.orientation;
+        self.orientation.renormalize();
+    }
+
+    fn advance(&mut self, h: f64) {
+        self.place += h * self.velocity;
+        self.orientation = exp(&(h * self.turn)) * self.orientation;
+        self.orientation.renormalize();
+    }
+
+    fn hash(&self, hash: &mut StateHash) {
+        hash.vector(&self.place);
+        hash.numbers(self.orientation.coords.as_slice());
+        hash.vector(&self.velocity);
+        hash.vector(&self.angular_momentum);
+    }
+
+    fn is_finite(&self) -> bool {
+        let vectors = self.place.iter().chain(self.velocity.iter()).chain(self.angular_momentum.iter());
+        vectors.chain(self.orientation.coords.iter()).all(|x| x.is_finite())
+    }
+
+    fn energy(&self) -> f64 {
+        0.5 * self.mass * self.velocity.norm_squared() + 0.5 * self.angular_momentum.dot(&self.angular_velocity())
+    }
+}

@@ -1,0 +1,5 @@
+//! Rank 4: what touches. Layer 5, the collision skin; proximity and the rows of the contact problem will stand here.
+
+mod skin;
+
+pub use skin::{CollisionSkin, SkinVertex};

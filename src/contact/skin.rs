@@ -1,0 +1,82 @@
+use crate::body::{Body, HandBody, MaterialPoint, Phalanx};
+use crate::hand::HandModel;
+use crate::math::Vec3;
+use crate::tracking::Segment;
+
+/// Layer 5: the collision skin of a hand, where its vertices are in the world.
+///
+/// It hangs on layers 3 and 4 at once: positions and velocities come down as the sum of the bone's and the tissue's, forces go
+/// up to both by the transposed maps (Talvas 2015, §4).
+#[derive(Clone, Debug, Default)]
+pub struct CollisionSkin {
+    positions: Vec<Vec3>,
+    /// First vertex of each segment, and one past the last.
+    starts: Vec<u32>,
+}
+
+/// A vertex of the skin: a segment, and which vertex of its mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SkinVertex {
+    /// The segment.
+    pub segment: Segment,
+    /// Number among the segment's vertices.
+    pub vertex: u32,
+}
+
+impl CollisionSkin {
+    /// Makes room for the skin of a hand.
+    pub fn new(model: &HandModel) -> Self {
+        let mut starts = vec![0];
+        for mesh in &model.meshes {
+            starts.push(starts[starts.len() - 1] + mesh.skin.vertices.len() as u32);
+        }
+        Self { positions: vec![Vec3::zeros(); starts[starts.len() - 1] as usize], starts }
+    }
+
+    /// Positions down: from bones and tissue to the skin.
+    pub fn update(&mut self, hand: &HandBody, tissues: &[Phalanx]) {
+        for (segment, mesh) in Segment::all().zip(&hand.model().meshes) {
+            let tissue = &tissues[segment.index()];
+            let frame = &hand.kinematics().poses[segment.index()];
+            let (r, t) = (frame.rotation.to_rotation_matrix(), frame.translation.vector);
+            let first = self.starts[segment.index()] as usize;
+            let out = &mut self.positions[first..first + mesh.skin.vertices.len()];
+            for ((p, rest), map) in out.iter_mut().zip(&mesh.skin.vertices).zip(&mesh.skin_maps) {
+                *p = t + r * (rest + tissue.displacement(map));
+            }
+        }
+    }
+
+    /// Positions of a segment's vertices in the world.
+    pub fn positions(&self, segment: Segment) -> &[Vec3] {
+        &self.positions[self.starts[segment.index()] as usize..self.starts[segment.index() + 1] as usize]
+    }
+
+    /// The vertex as a point of the skeleton and as a point of the tissue.
+    pub fn points(hand: &HandBody, tissues: &[Phalanx], at: SkinVertex) -> (MaterialPoint, MaterialPoint) {
+        let mesh = &hand.model().meshes[at.segment.index()];
+        let map = mesh.skin_maps[at.vertex as usize];
+        let p_bone = mesh.skin.vertices[at.vertex as usize] + tissues[at.segment.index()].displacement(&map);
+        (MaterialPoint::rigid(at.segment.index(), p_bone), MaterialPoint::soft(map))
+    }
+
+    /// Velocity of a vertex in the world: `J_i q̇_r + R_bone Σ_k β_ik u̇_k`.
+    pub fn velocity(hand: &HandBody, tissues: &[Phalanx], at: SkinVertex) -> Vec3 {
+        let (bone, tissue) = Self::points(hand, tissues, at);
+        hand.velocity(&bone) + tissues[at.segment.index()].velocity(&tissue)
+    }
+
+    /// Forces up: adds what a force at a vertex does to the skeleton and to the segment's tissue.
+    pub fn push_force(
+        hand: &HandBody,
+        tissues: &[Phalanx],
+        at: SkinVertex,
+        force: &Vec3,
+        skeleton: &mut [f64],
+        nodes: &mut [f64],
+    ) {
+        let (bone, tissue) = Self::points(hand, tissues, at);
+        hand.add_row(&bone, force, skeleton);
+        tissues[at.segment.index()].add_row(&tissue, force, nodes);
+    }
+}

@@ -1,0 +1,225 @@
+use crate::math::Vec3;
+use crate::tracking::{ANGLES, Finger, Segment, Side};
+
+/// Everything that makes one hand, in SI units. Written for a right hand; `side` mirrors it when the model is built.
+///
+/// The palm's frame has its origin in the middle of the middle metacarpal, −Z towards the fingers, +Y out of the back of
+/// the hand and +X to the right, as OpenXR's palm joint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandDescription {
+    /// Shown to people.
+    pub name: String,
+    /// Left or right.
+    pub side: Side,
+    /// The palm.
+    pub palm: PalmDescription,
+    /// Thumb to little finger.
+    pub fingers: [FingerDescription; 5],
+    /// Soft tissue.
+    pub tissue: Material,
+    /// Density of bone, kg/m³.
+    pub bone_density: f64,
+    /// Springs between the tracked hand and this one.
+    pub coupling: Coupling,
+    /// How finely it is meshed.
+    pub mesh: MeshOptions,
+    /// Poses by name, in the order of the file.
+    pub poses: Vec<NamedPose>,
+}
+
+/// The palm: a flat rounded body from the wrist to the knuckles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PalmDescription {
+    /// The wrist's centre in the palm's frame, m.
+    pub wrist: Vec3,
+    /// Breadth of the skeleton at the wrist and at the knuckles, m.
+    pub breadth: [f64; 2],
+    /// Thickness of the skeleton, m.
+    pub thickness: f64,
+    /// Tissue over it, m.
+    pub tissue: TissueThickness,
+}
+
+/// Thickness of the tissue around a bone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TissueThickness {
+    /// On the side of the palm, m.
+    pub palmar: f64,
+    /// On the back, m.
+    pub dorsal: f64,
+    /// On either side, m.
+    pub side: f64,
+}
+
+/// A finger of three phalanges and four angles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FingerDescription {
+    /// Centre of its base joint in the palm's frame, m.
+    pub base: Vec3,
+    /// Where it points with all angles zero, in the palm's frame.
+    pub direction: Vec3,
+    /// Where its back (the nail) looks with all angles zero.
+    pub dorsal: Vec3,
+    /// Rotation axis of each angle, in the frame of the finger (−Z to the tip, +Y the back).
+    pub axes: [Vec3; 4],
+    /// Least and greatest value of each angle, rad.
+    pub limits: [[f64; 2]; 4],
+    /// Length of each phalanx from joint to joint, m; of the last the length of its bone.
+    pub lengths: [f64; 3],
+    /// Radius of each bone at its near end, m.
+    pub bone_radius: [f64; 3],
+    /// Tissue around each phalanx at its near end.
+    pub tissue: [TissueThickness; 3],
+    /// Tissue beyond the last bone, m.
+    pub tip: f64,
+    /// How far the pad of the last phalanx bulges, m.
+    pub pad: f64,
+}
+
+/// A linear elastic material with Rayleigh damping.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Material {
+    /// Young's modulus, Pa.
+    pub young: f64,
+    /// Poisson's ratio.
+    pub poisson: f64,
+    /// Density, kg/m³.
+    pub density: f64,
+    /// Rayleigh damping by mass, 1/s.
+    pub damping_mass: f64,
+    /// Rayleigh damping by stiffness, s.
+    pub damping_stiffness: f64,
+}
+
+impl Material {
+    /// Lamé's first parameter λ, Pa.
+    pub fn lambda(&self) -> f64 {
+        self.young * self.poisson / ((1.0 + self.poisson) * (1.0 - 2.0 * self.poisson))
+    }
+
+    /// The shear modulus μ, Pa.
+    pub fn mu(&self) -> f64 {
+        self.young / (2.0 * (1.0 + self.poisson))
+    }
+}
+
+/// Springs and dampers from layer 1 to layer 2 (Talvas 2015, §4).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coupling {
+    /// Stiffness of the palm's position, N/m.
+    pub palm: f64,
+    /// Stiffness of the palm's orientation, N·m/rad.
+    pub palm_rotation: f64,
+    /// Stiffness of the joints: base flexion, base abduction, middle, tip, N·m/rad.
+    pub joints: [f64; 4],
+    /// Damping as a fraction of critical, for the inertia that the coordinate has in the open hand.
+    pub damping_ratio: f64,
+    /// The spring of the palm never pulls harder than this, N. A tracked hand that jumps is followed, not chased.
+    pub max_force: f64,
+    /// The spring of the palm's orientation never turns harder than this, N·m.
+    pub max_torque: f64,
+    /// The spring of a joint never turns harder than this, N·m.
+    pub max_joint_torque: f64,
+    /// Stiffness of a joint's limits, N·m/rad.
+    pub limit: f64,
+}
+
+/// How finely a hand is meshed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshOptions {
+    /// 1 gives about 1,500 tetrahedra for the fifteen phalanges; their number is proportional to it.
+    pub resolution: f64,
+    /// Parts into which each edge of the outer surface is cut for the collision skin.
+    pub skin: usize,
+    /// Edge of the cells from which the visual skin is polygonised, m.
+    pub visual: f64,
+    /// Meshes that stand in for generated ones, in the frame of the bone.
+    pub replaced: Vec<(Segment, crate::mesh::TetMesh)>,
+}
+
+/// A pose with a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedPose {
+    /// Its name.
+    pub name: String,
+    /// The twenty angles, rad.
+    pub angles: [f64; ANGLES],
+}
+
+/// The poses that every hand file has.
+pub const POSES: [&str; 6] = ["open", "fist", "pinch", "point", "tripod", "rest"];
+
+/// Default values of the parts of a hand file that may be left out.
+impl Default for Coupling {
+    fn default() -> Self {
+        Self {
+            palm: 1000.0,
+            palm_rotation: 20.0,
+            joints: [3.0, 3.0, 2.0, 1.0],
+            damping_ratio: 1.0,
+            max_force: 100.0,
+            max_torque: 10.0,
+            max_joint_torque: 3.0,
+            limit: 200.0,
+        }
+    }
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self { young: 50e3, poisson: 0.42, density: 1060.0, damping_mass: 0.0, damping_stiffness: 0.005 }
+    }
+}
+
+impl Default for MeshOptions {
+    fn default() -> Self {
+        Self { resolution: 1.0, skin: 2, visual: 0.0025, replaced: Vec::new() }
+    }
+}
+
+impl HandDescription {
+    /// From the wrist's crease to the tip of the middle finger, m.
+    pub fn hand_length(&self) -> f64 {
+        let middle = &self.fingers[Finger::Middle as usize];
+        (middle.base - self.palm.wrist).norm() + middle.lengths.iter().sum::<f64>() + middle.tip
+    }
+
+    /// Middle of the row of knuckles, across and up, m.
+    pub fn knuckles(&self) -> [f64; 2] {
+        let (index, little) = (&self.fingers[Finger::Index as usize].base, &self.fingers[Finger::Little as usize].base);
+        [0.5 * (index.x + little.x), 0.5 * (index.y + little.y)]
+    }
+
+    /// The same hand with every length multiplied.
+    pub fn scaled(&self, factor: f64) -> Self {
+        let mut hand = self.clone();
+        let tissue = |t: &mut TissueThickness| {
+            t.palmar *= factor;
+            t.dorsal *= factor;
+            t.side *= factor;
+        };
+        hand.palm.wrist *= factor;
+        hand.palm.breadth = hand.palm.breadth.map(|b| b * factor);
+        hand.palm.thickness *= factor;
+        tissue(&mut hand.palm.tissue);
+        for finger in &mut hand.fingers {
+            finger.base *= factor;
+            finger.lengths = finger.lengths.map(|l| l * factor);
+            finger.bone_radius = finger.bone_radius.map(|r| r * factor);
+            finger.tissue.iter_mut().for_each(tissue);
+            finger.tip *= factor;
+            finger.pad *= factor;
+        }
+        hand
+    }
+
+    /// A pose by name.
+    pub fn pose(&self, name: &str) -> Option<&[f64; ANGLES]> {
+        self.poses.iter().find(|p| p.name == name).map(|p| &p.angles)
+    }
+
+    /// Least and greatest value of each of the twenty angles.
+    pub fn limits(&self) -> [[f64; 2]; ANGLES] {
+        std::array::from_fn(|i| self.fingers[i / 4].limits[i % 4])
+    }
+}

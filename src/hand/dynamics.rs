@@ -1,0 +1,267 @@
+use nalgebra::{SMatrix, SVector};
+
+use super::model::HandModel;
+use super::skeleton::{Kinematics, Skeleton};
+use crate::math::{Mat3, Pose, Vec3, exp, log};
+use crate::tracking::{ANGLES, SEGMENTS, Segment, TrackedHand};
+
+/// Reduced coordinates of a hand: three of the palm's position, three of its orientation, twenty angles.
+pub const REDUCED: usize = 6 + ANGLES;
+/// A vector of reduced velocities or forces: palm linear (world), palm angular (world), angles.
+pub type Reduced = SVector<f64, REDUCED>;
+/// A matrix over them.
+pub type ReducedMatrix = SMatrix<f64, REDUCED, REDUCED>;
+
+/// Mass, centre and inertia of a rigid segment, in the frame of its bone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RigidInertia {
+    /// kg.
+    pub mass: f64,
+    /// Centre of mass, m.
+    pub centre: Vec3,
+    /// About the centre of mass, kg·m².
+    pub inertia: Mat3,
+}
+
+/// Layer 2: state of the reduced hand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReducedState {
+    /// The palm's placement in the world.
+    pub palm: Pose,
+    /// The twenty angles, rad.
+    pub angles: [f64; ANGLES],
+    /// Their velocities.
+    pub velocity: Reduced,
+}
+
+impl ReducedState {
+    /// At rest in a pose.
+    pub fn at_rest(palm: Pose, angles: [f64; ANGLES]) -> Self {
+        Self { palm, angles, velocity: Reduced::zeros() }
+    }
+
+    /// Moves along a displacement in reduced coordinates.
+    pub fn displace(&mut self, d: &Reduced) {
+        self.palm.translation.vector += d.fixed_rows::<3>(0);
+        self.palm.rotation = exp(&d.fixed_rows::<3>(3).into_owned()) * self.palm.rotation;
+        self.palm.rotation.renormalize();
+        for (angle, d) in self.angles.iter_mut().zip(d.iter().skip(6)) {
+            *angle += d;
+        }
+    }
+}
+
+/// The free motion of layer 2 over one step, linearised once: `A dv = b` (Talvas 2015, eq. 2).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReducedSystem {
+    /// `A = M + h D + h² K`.
+    pub matrix: ReducedMatrix,
+    /// `b = h f − h² K v`.
+    pub rhs: Reduced,
+}
+
+/// Mass matrix and inertial forces in one configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InertialTerms {
+    /// `M`.
+    pub mass: ReducedMatrix,
+    /// Centripetal, Coriolis and gyroscopic forces.
+    pub bias: Reduced,
+}
+
+impl HandModel {
+    /// `M = Σ_b J_bᵀ M_b J_b` over the sixteen segments (formulation, layer 2).
+    pub fn mass_matrix(&self, kin: &Kinematics) -> ReducedMatrix {
+        let mut mass = ReducedMatrix::zeros();
+        for segment in Segment::all() {
+            let body = self.inertia_in_world(kin, segment);
+            // Columns of the angular and linear Jacobian at the centre of mass: six of the palm, at most four angles.
+            let angles = Skeleton::angles_of(segment);
+            let count = 6 + angles.len();
+            let mut dof = [0usize; 10];
+            let mut linear = [Vec3::zeros(); 10];
+            let mut angular = [Vec3::zeros(); 10];
+            let arm = body.centre - kin.poses[0].translation.vector;
+            for i in 0..3 {
+                let e = Vec3::ith(i, 1.0);
+                (dof[i], linear[i]) = (i, e);
+                (dof[3 + i], linear[3 + i], angular[3 + i]) = (3 + i, e.cross(&arm), e);
+            }
+            for (i, j) in angles.enumerate() {
+                dof[6 + i] = 6 + j;
+                angular[6 + i] = kin.axes[j];
+                linear[6 + i] = kin.axes[j].cross(&(body.centre - kin.centres[j]));
+            }
+            for i in 0..count {
+                let (p, l) = (body.mass * linear[i], body.inertia * angular[i]);
+                for k in 0..=i {
+                    mass[(dof[i], dof[k])] += p.dot(&linear[k]) + l.dot(&angular[k]);
+                }
+            }
+        }
+        mass.fill_upper_triangle_with_lower_triangle();
+        mass
+    }
+
+    /// Forces that the hand's own motion asks for, `Σ_b Jᵀ (m a, I α + ω × I ω)` with the accelerations that remain when
+    /// the reduced ones are zero: centripetal, Coriolis and gyroscopic.
+    pub fn bias(&self, kin: &Kinematics, v: &Reduced) -> Reduced {
+        let mut bias = Reduced::zeros();
+        let palm_turn: Vec3 = v.fixed_rows::<3>(3).into_owned();
+        let mut add = |segment: Segment, at: &Vec3, acceleration: Vec3, turn: &Vec3, spin_up: &Vec3| {
+            let body = self.inertia_in_world(kin, segment);
+            let arm = body.centre - at;
+            let a = acceleration + spin_up.cross(&arm) + turn.cross(&turn.cross(&arm));
+            let torque = body.inertia * spin_up + turn.cross(&(body.inertia * turn));
+            kin.add_point_force(segment, &body.centre, &(body.mass * a), bias.as_mut_slice());
+            kin.add_torque(segment, &torque, bias.as_mut_slice());
+        };
+        let palm = kin.poses[0].translation.vector;
+        add(Segment::PALM, &palm, Vec3::zeros(), &palm_turn, &Vec3::zeros());
+        for f in 0..5 {
+            let (mut at, mut a, mut w, mut alpha) = (palm, Vec3::zeros(), palm_turn, Vec3::zeros());
+            for place in 0..3 {
+                let segment = Segment::at(1 + 3 * f + place);
+                let joint = kin.poses[segment.index()].translation.vector;
+                let arm = joint - at;
+                a += alpha.cross(&arm) + w.cross(&w.cross(&arm));
+                at = joint;
+                // The base turns by abduction, then flexion; the others by one angle.
+                let turning: &[usize] = if place == 0 { &[4 * f + 1, 4 * f] } else { &[4 * f + place + 1] };
+                for &j in turning {
+                    let spin = kin.axes[j] * v[6 + j];
+                    alpha += w.cross(&spin);
+                    w += spin;
+                }
+                add(segment, &at, a, &w, &alpha);
+            }
+        }
+        bias
+    }
+
+    /// Kinetic energy, J.
+    pub fn kinetic_energy(&self, kin: &Kinematics, v: &Reduced) -> f64 {
+        0.5 * v.dot(&(self.mass_matrix(kin) * v))
+    }
+
+    fn inertia_in_world(&self, kin: &Kinematics, segment: Segment) -> RigidInertia {
+        let (body, pose) = (&self.inertias[segment.index()], &kin.poses[segment.index()]);
+        let r = pose.rotation.to_rotation_matrix().into_inner();
+        RigidInertia {
+            mass: body.mass,
+            centre: pose.translation.vector + r * body.centre,
+            inertia: r * body.inertia * r.transpose(),
+        }
+    }
+
+    /// The force with which the coupling pulls the hand to the tracked one, for the state as it is: springs that saturate,
+    /// and dampers towards the tracked velocity. Its opposite is what a haptic device would be sent.
+    pub fn coupling_force(&self, state: &ReducedState, target: &TrackedHand, now: f64) -> Reduced {
+        let spring = self.spring(state, target);
+        spring.force + self.coupling_damping.component_mul(&(target_velocity(target, now) - state.velocity))
+    }
+
+    /// What of the step does not depend on the joint limits.
+    pub fn inertial_terms(&self, kin: &Kinematics, v: &Reduced) -> InertialTerms {
+        InertialTerms { mass: self.mass_matrix(kin), bias: self.bias(kin, v) }
+    }
+
+    /// Sets the step up: springs to the tracked hand, one-sided limits, dampers, and the hand's own inertia.
+    ///
+    /// Gravity is left out: the arm that wears the glove carries the hand. Limits are springs only past their ends, so which
+    /// of them act is part of the unknown; `limits_at` says where the angles are expected at the end of the step.
+    pub fn reduced_system(
+        &self,
+        inertial: &InertialTerms,
+        state: &ReducedState,
+        (target, now): (&TrackedHand, f64),
+        h: f64,
+        limits_at: &[f64; ANGLES],
+    ) -> ReducedSystem {
+        let spring = self.spring(state, target);
+        let limits = self.limit_springs(state, limits_at);
+        let stiffness = spring.stiffness + limits.stiffness;
+        let damping = self.coupling_damping + limits.damping;
+        let mut matrix = inertial.mass;
+        for i in 0..REDUCED {
+            matrix[(i, i)] += h * damping[i] + h * h * stiffness[i];
+        }
+        let v = &state.velocity;
+        let pull = self.coupling_damping.component_mul(&(target_velocity(target, now) - v));
+        let force = spring.force + limits.force - limits.damping.component_mul(v) + pull - inertial.bias;
+        ReducedSystem { matrix, rhs: h * force - h * h * stiffness.component_mul(v) }
+    }
+
+    fn spring(&self, state: &ReducedState, target: &TrackedHand) -> Springs {
+        let mut springs = Springs::default();
+        let c = &self.description.coupling;
+        let offset = target.palm().translation.vector - state.palm.translation.vector;
+        springs.pull(0, c.palm, offset, c.max_force);
+        let turn = log(&(target.palm().rotation * state.palm.rotation.inverse()));
+        springs.pull(3, c.palm_rotation, turn, c.max_torque);
+        for j in 0..ANGLES {
+            let (k, wanted) = (c.joints[j % 4], target.angles()[j] - state.angles[j]);
+            let torque = k * wanted;
+            springs.force[6 + j] = torque.clamp(-c.max_joint_torque, c.max_joint_torque);
+            springs.stiffness[6 + j] = if torque.abs() > c.max_joint_torque { 0.0 } else { k };
+        }
+        springs
+    }
+
+    fn limit_springs(&self, state: &ReducedState, at: &[f64; ANGLES]) -> Springs {
+        let mut springs = Springs::default();
+        let k = self.description.coupling.limit;
+        for (j, [low, high]) in self.limits.iter().enumerate() {
+            let past = if at[j] < *low {
+                state.angles[j] - low
+            } else if at[j] > *high {
+                state.angles[j] - high
+            } else {
+                continue;
+            };
+            springs.force[6 + j] = -k * past;
+            springs.stiffness[6 + j] = k;
+            springs.damping[6 + j] = self.limit_damping[6 + j];
+        }
+        springs
+    }
+}
+
+fn target_velocity(target: &TrackedHand, now: f64) -> Reduced {
+    let (linear, angular) = target.palm_velocity(now);
+    let rates = target.angle_rates(now);
+    Reduced::from_iterator(linear.iter().chain(angular.iter()).chain(rates.iter()).copied())
+}
+
+/// Springs as they stand now: force, and stiffness and damping for what the step will change.
+struct Springs {
+    force: Reduced,
+    stiffness: Reduced,
+    damping: Reduced,
+}
+
+impl Default for Springs {
+    fn default() -> Self {
+        Self { force: Reduced::zeros(), stiffness: Reduced::zeros(), damping: Reduced::zeros() }
+    }
+}
+
+impl Springs {
+    /// A spring over three coordinates that pulls with `most` at the most. Beyond, the pull is constant and has no
+    /// stiffness; the damper still works in full, so a far target is approached at the speed `most / damping`.
+    fn pull(&mut self, first: usize, k: f64, offset: Vec3, most: f64) {
+        let force = k * offset;
+        let length = force.norm();
+        let saturated = length > most;
+        let force = if saturated { force * (most / length) } else { force };
+        for i in 0..3 {
+            self.force[first + i] = force[i];
+            self.stiffness[first + i] = if saturated { 0.0 } else { k };
+        }
+    }
+}
+
+/// Total mass of the segments, kg.
+pub(super) fn total_mass(inertias: &[RigidInertia; SEGMENTS]) -> f64 {
+    inertias.iter().map(|b| b.mass).sum()
+}

@@ -1,0 +1,199 @@
+use super::description::HandDescription;
+use super::model::HandFault;
+use super::shape::SegmentShape;
+use crate::math::Vec3;
+use crate::mesh::{ShellGrid, SurfaceMesh, TetMesh, shell};
+use crate::tracking::{Segment, Side};
+
+/// A point as a weighted sum of four nodes. The weights add up to one; a point outside its tetrahedron has a negative one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NodeMap {
+    /// Nodes of the tetrahedral mesh.
+    pub nodes: [u32; 4],
+    /// Their weights.
+    pub weights: [f64; 4],
+}
+
+impl NodeMap {
+    /// The weighted sum of a field over the nodes.
+    pub fn sum(&self, field: &[Vec3]) -> Vec3 {
+        (0..4).map(|i| self.weights[i] * field[self.nodes[i] as usize]).sum()
+    }
+}
+
+/// The meshes of one segment in the frame of its bone: tetrahedra of the tissue (layer 4) and the collision skin over them
+/// (layer 5).
+#[derive(Clone, Debug, PartialEq)]
+pub struct SegmentMesh {
+    /// Tissue.
+    pub tissue: TetMesh,
+    /// Which nodes the bone holds.
+    pub held: Vec<bool>,
+    /// The skin at rest.
+    pub skin: SurfaceMesh,
+    /// How its vertices hang on the nodes.
+    pub skin_maps: Vec<NodeMap>,
+    /// Area of each vertex at rest, m².
+    pub skin_areas: Vec<f64>,
+}
+
+/// Tetrahedra of an average phalanx at resolution 1.
+const TETRAHEDRA: f64 = 100.0;
+/// Share of a last phalanx, and of the others, in that; they average to one over the fifteen. Pads are where hands feel.
+const TIP_SHARE: f64 = 1.3;
+const INNER_SHARE: f64 = 0.85;
+/// The palm's.
+const PALM_SHARE: f64 = 2.0;
+/// Above this resolution the tissue gets a second layer of elements.
+const TWO_LAYERS: f64 = 3.0;
+
+impl SegmentMesh {
+    /// Meshes a segment of a described hand, or takes the mesh that the description puts in its place.
+    pub fn new(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> Result<Self, HandFault> {
+        let fault = |fault| HandFault::Mesh { segment: segment.name(), fault };
+        let replaced = hand.mesh.replaced.iter().find(|(s, _)| *s == segment);
+        let (mut tissue, mut held, smooth) = match replaced {
+            Some((_, mesh)) => {
+                let held: Vec<bool> = mesh.nodes.iter().map(|p| shape.is_in_bone(p)).collect();
+                (mesh.clone(), held, false)
+            }
+            None => {
+                let (mesh, inner) = shell(grid_for(hand, segment, shape), |d, s, t| shape.point(d, s, t));
+                let held: Vec<bool> = (0..mesh.nodes.len()).map(|n| n < inner).collect();
+                (mesh, held, true)
+            }
+        };
+        tissue.check().map_err(fault)?;
+        if !held.iter().any(|&h| h) {
+            return Err(HandFault::NothingHeld { segment: segment.name() });
+        }
+        if held.iter().all(|&h| h) {
+            return Err(HandFault::AllHeld { segment: segment.name() });
+        }
+        let mut skin = skin_over(&tissue, &held, hand.mesh.skin, smooth.then_some(shape));
+        if hand.side == Side::Left {
+            mirror(&mut tissue, &mut skin.0);
+        }
+        drop_unused(&mut tissue, &mut held, &mut skin.1);
+        let areas = skin.0.vertex_areas();
+        Ok(Self { tissue, held, skin: skin.0, skin_maps: skin.1, skin_areas: areas })
+    }
+
+    /// Nodes that move.
+    pub fn free_nodes(&self) -> usize {
+        self.held.iter().filter(|&&h| !h).count()
+    }
+}
+
+/// The grid that comes closest to the wanted number of tetrahedra with triangles that are nearly equilateral on the skin.
+fn grid_for(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> ShellGrid {
+    let share = match segment.finger() {
+        None => PALM_SHARE,
+        Some((_, 2)) => TIP_SHARE,
+        Some(_) => INNER_SHARE,
+    };
+    let resolution = hand.mesh.resolution;
+    let layers = if resolution > TWO_LAYERS { 2 } else { 1 };
+    let wanted = TETRAHEDRA * resolution * share;
+    let (length, girth) = shape.profile();
+    let mut best = (f64::INFINITY, ShellGrid { around: 4, along: 1, layers });
+    for around in 4..=64 {
+        for along in 1..=64 {
+            let grid = ShellGrid { around, along, layers };
+            let count = (grid.tetrahedra() as f64 / wanted).ln().abs();
+            let height = length / (along + 1) as f64;
+            let width = girth / around as f64;
+            let stretch = (height / (0.75f64.sqrt() * width)).ln().abs();
+            let cost = 2.0 * count + stretch;
+            if cost < best.0 {
+                best = (cost, grid);
+            }
+        }
+    }
+    best.1
+}
+
+/// The collision skin: the outer faces, each cut into `parts²`, with new vertices laid on the smooth outline where there is
+/// one. A vertex hangs on the tetrahedron behind its face, so rigid and linear motions are followed exactly.
+fn skin_over(
+    tissue: &TetMesh,
+    held: &[bool],
+    parts: usize,
+    outline: Option<&SegmentShape>,
+) -> (SurfaceMesh, Vec<NodeMap>) {
+    let all_held = |face: &[u32; 3]| face.iter().all(|&n| held[n as usize]);
+    let faces: Vec<_> = tissue.boundary_faces().into_iter().filter(|f| !all_held(f)).collect();
+    let behind = tetrahedra_behind(tissue, &faces);
+    let (coarse, node_of) = SurfaceMesh::from_faces(&tissue.nodes, &faces);
+    let (mut skin, places) = coarse.refined(parts);
+    let mut maps = Vec::with_capacity(places.len());
+    for (v, place) in places.iter().enumerate() {
+        let corner = v < node_of.len();
+        if let (Some(shape), false) = (outline, corner) {
+            skin.vertices[v] = shape.onto_skin(&skin.vertices[v]);
+        }
+        let tet = behind[place.triangle as usize];
+        let nodes = tissue.tets[tet];
+        maps.push(if corner {
+            let mut weights = [0.0; 4];
+            weights[nodes.iter().position(|&n| n == node_of[v]).unwrap_or(0)] = 1.0;
+            NodeMap { nodes, weights }
+        } else {
+            NodeMap { nodes, weights: barycentric(&tissue.corners(tet), &skin.vertices[v]) }
+        });
+    }
+    (skin, maps)
+}
+
+fn tetrahedra_behind(tissue: &TetMesh, faces: &[[u32; 3]]) -> Vec<usize> {
+    let mut around = vec![Vec::new(); tissue.nodes.len()];
+    for (t, tet) in tissue.tets.iter().enumerate() {
+        for &n in tet {
+            around[n as usize].push(t);
+        }
+    }
+    let has = |t: usize, n: u32| tissue.tets[t].contains(&n);
+    faces
+        .iter()
+        .map(|[a, b, c]| around[*a as usize].iter().copied().find(|&t| has(t, *b) && has(t, *c)).unwrap_or(0))
+        .collect()
+}
+
+/// Barycentric coordinates of a point with respect to a tetrahedron.
+pub(crate) fn barycentric(corners: &[Vec3; 4], p: &Vec3) -> [f64; 4] {
+    let [a, b, c, d] = corners;
+    let six = |a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3| (b - a).dot(&(c - a).cross(&(d - a)));
+    let whole = six(a, b, c, d);
+    let weights = [six(p, b, c, d), six(a, p, c, d), six(a, b, p, d)].map(|v| v / whole);
+    [weights[0], weights[1], weights[2], 1.0 - weights[0] - weights[1] - weights[2]]
+}
+
+/// The mirror image x → −x. Every element is turned round again so that it stays positively oriented.
+fn mirror(tissue: &mut TetMesh, skin: &mut SurfaceMesh) {
+    tissue.nodes.iter_mut().chain(&mut skin.vertices).for_each(|p| p.x = -p.x);
+    tissue.tets.iter_mut().for_each(|t| t.swap(2, 3));
+    skin.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+}
+
+/// Leaves out nodes that no tetrahedron names (a file may have them).
+fn drop_unused(tissue: &mut TetMesh, held: &mut Vec<bool>, maps: &mut [NodeMap]) {
+    let mut used = vec![false; tissue.nodes.len()];
+    tissue.tets.iter().flatten().for_each(|&n| used[n as usize] = true);
+    if used.iter().all(|&u| u) {
+        return;
+    }
+    let mut next = 0u32;
+    let renumbered: Vec<u32> = used
+        .iter()
+        .map(|&u| {
+            next += u32::from(u);
+            next.wrapping_sub(1)
+        })
+        .collect();
+    let mut keep = used.iter();
+    tissue.nodes.retain(|_| keep.next() == Some(&true));
+    let mut keep = used.iter();
+    held.retain(|_| keep.next() == Some(&true));
+    tissue.tets.iter_mut().flatten().for_each(|n| *n = renumbered[*n as usize]);
+    maps.iter_mut().flat_map(|m| &mut m.nodes).for_each(|n| *n = renumbered[*n as usize]);
+}

@@ -1,0 +1,73 @@
+//! The ranges within which a hand description is accepted, meshed and simulated. The reader of hand files enforces them,
+//! the property tests cover them, and the messages quote them.
+
+/// An inclusive range of a quantity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// Least value.
+    pub min: f64,
+    /// Greatest value.
+    pub max: f64,
+    /// Unit, as messages print it.
+    pub unit: &'static str,
+}
+
+const fn range(min: f64, max: f64, unit: &'static str) -> Range {
+    Range { min, max, unit }
+}
+
+impl Range {
+    /// Whether a value lies in it; NaN does not.
+    pub fn contains(&self, x: f64) -> bool {
+        x >= self.min && x <= self.max
+    }
+}
+
+/// Wrist crease to middle fingertip: a toddler's to larger than any on record.
+pub const HAND_LENGTH: Range = range(0.08, 0.35, "m");
+/// Factor on all lengths.
+pub const SCALE: Range = range(0.4, 2.0, "");
+/// Length of a phalanx.
+pub const LENGTH: Range = range(0.008, 0.1, "m");
+/// Radius of a bone.
+pub const BONE_RADIUS: Range = range(0.0015, 0.01, "m");
+/// Thickness of tissue around a bone.
+pub const TISSUE: Range = range(0.001, 0.012, "m");
+/// Bulge of the pad.
+pub const PAD: Range = range(0.0, 0.004, "m");
+/// Breadth of the palm's skeleton.
+pub const PALM_BREADTH: Range = range(0.02, 0.12, "m");
+/// Thickness of the palm's skeleton.
+pub const PALM_THICKNESS: Range = range(0.004, 0.03, "m");
+/// A coordinate of a joint's centre.
+pub const PLACE: Range = range(-0.2, 0.2, "m");
+/// A component of a direction or an axis.
+pub const COMPONENT: Range = range(-1.0, 1.0, "");
+/// A joint angle, in degrees as files have it.
+pub const ANGLE: Range = range(-180.0, 180.0, "°");
+/// Young's modulus of tissue.
+pub const YOUNG: Range = range(1e3, 1e7, "Pa");
+/// Poisson's ratio: linear tetrahedra lock beyond.
+pub const POISSON: Range = range(0.0, 0.49, "");
+/// Density.
+pub const DENSITY: Range = range(100.0, 10_000.0, "kg/m³");
+/// Rayleigh damping by mass.
+pub const DAMPING_MASS: Range = range(0.0, 1000.0, "1/s");
+/// Rayleigh damping by stiffness.
+pub const DAMPING_STIFFNESS: Range = range(0.0, 1.0, "s");
+/// Stiffness of the palm's coupling.
+pub const PALM_STIFFNESS: Range = range(1.0, 1e6, "N/m");
+/// Stiffness of a rotational coupling or a limit.
+pub const TURN_STIFFNESS: Range = range(1e-3, 1e5, "N·m/rad");
+/// Damping ratio.
+pub const DAMPING_RATIO: Range = range(0.0, 10.0, "");
+/// Greatest force of the coupling.
+pub const FORCE: Range = range(0.1, 1e5, "N");
+/// Greatest torque of the coupling.
+pub const TORQUE: Range = range(1e-3, 1e4, "N·m");
+/// Factor on the number of tetrahedra.
+pub const RESOLUTION: Range = range(1.0 / 3.0, 8.0, "");
+/// Parts of an edge in the collision skin.
+pub const SKIN: Range = range(1.0, 16.0, "");
+/// Cells of the visual skin.
+pub const VISUAL: Range = range(0.001, 0.008, "m");

@@ -1,0 +1,47 @@
+//! Rank 0: the vocabulary of numbers. f64 throughout; f32 appears only at the viewer and the wire.
+
+mod hash;
+mod rotation;
+
+pub use hash::StateHash;
+pub use rotation::{exp, log, polar_from, rotation_between, skew};
+
+/// A point or a direction in metres.
+pub type Vec3 = nalgebra::Vector3<f64>;
+/// A 3 × 3 matrix.
+pub type Mat3 = nalgebra::Matrix3<f64>;
+/// A rotation as a unit quaternion.
+pub type Quat = nalgebra::UnitQuaternion<f64>;
+/// A rigid placement: rotation, then translation.
+pub type Pose = nalgebra::Isometry3<f64>;
+
+/// Vector of parry3d, the glam type that the geometry crates speak.
+pub fn to_glam(v: &Vec3) -> glam::DVec3 {
+    (*v).into()
+}
+
+/// The other way.
+pub fn from_glam(v: glam::DVec3) -> Vec3 {
+    v.into()
+}
+
+/// Declares a typed index: a newtype over `u32` that only indexes what it names.
+#[macro_export]
+macro_rules! typed_id {
+    ($(#[$meta:meta])* $name:ident) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The id of the element at `index`.
+            pub fn at(index: usize) -> Self {
+                Self(index as u32)
+            }
+            /// The position it stands for.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}

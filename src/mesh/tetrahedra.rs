@@ -1,0 +1,213 @@
+use std::collections::BTreeMap;
+
+use super::SurfaceMesh;
+use crate::math::Vec3;
+
+/// A tetrahedral mesh. Every tetrahedron is positively oriented: `(b−a) · ((c−a) × (d−a)) > 0`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TetMesh {
+    /// Node positions.
+    pub nodes: Vec<Vec3>,
+    /// Four node numbers a tetrahedron.
+    pub tets: Vec<[u32; 4]>,
+}
+
+/// Why a mesh cannot be simulated. Elements and nodes are numbered from zero, in the order of the mesh.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MeshFault {
+    /// No tetrahedron at all.
+    #[error("the mesh has no tetrahedra")]
+    Empty,
+    /// A tetrahedron names a node that is not there.
+    #[error("tetrahedron {tet} names node {node}, but there are only {nodes} nodes")]
+    MissingNode {
+        /// Which tetrahedron.
+        tet: usize,
+        /// The node it names.
+        node: u32,
+        /// How many there are.
+        nodes: usize,
+    },
+    /// A node with a coordinate that is not a number.
+    #[error("node {node} has a coordinate that is not finite")]
+    NotFinite {
+        /// Which node.
+        node: usize,
+    },
+    /// Negative volume.
+    #[error("tetrahedron {tet} is inverted (volume {volume:.3e} m³)")]
+    Inverted {
+        /// Which tetrahedron.
+        tet: usize,
+        /// Its signed volume.
+        volume: f64,
+    },
+    /// Next to no volume.
+    #[error("tetrahedron {tet} is flat (quality {quality:.1e}, a regular one has 1)")]
+    Flat {
+        /// Which tetrahedron.
+        tet: usize,
+        /// Its quality.
+        quality: f64,
+    },
+}
+
+/// Corners opposite each face, faces wound so that they look outward from a positively oriented tetrahedron.
+const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
+
+impl TetMesh {
+    /// The four corners of a tetrahedron.
+    pub fn corners(&self, tet: usize) -> [Vec3; 4] {
+        self.tets[tet].map(|n| self.nodes[n as usize])
+    }
+
+    /// Signed volume of a tetrahedron.
+    pub fn volume(&self, tet: usize) -> f64 {
+        let [a, b, c, d] = self.corners(tet);
+        (b - a).dot(&(c - a).cross(&(d - a))) / 6.0
+    }
+
+    /// Volume of the whole.
+    pub fn total_volume(&self) -> f64 {
+        (0..self.tets.len()).map(|t| self.volume(t)).sum()
+    }
+
+    /// Mean-ratio quality: `12 (3V)^⅔ / Σ l²`, one for a regular tetrahedron, zero for a flat one.
+    pub fn quality(&self, tet: usize) -> f64 {
+        let [a, b, c, d] = self.corners(tet);
+        let squares: f64 = [b - a, c - a, d - a, c - b, d - b, d - c].iter().map(|e| e.norm_squared()).sum();
+        let volume = self.volume(tet);
+        volume.signum() * 12.0 * (3.0 * volume.abs()).powf(2.0 / 3.0) / squares
+    }
+
+    /// The worst quality and the tetrahedron that has it.
+    pub fn worst_quality(&self) -> Option<(usize, f64)> {
+        (0..self.tets.len()).map(|t| (t, self.quality(t))).min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// Checks that the mesh can be simulated.
+    pub fn check(&self) -> Result<(), MeshFault> {
+        const FLAT: f64 = 1e-3;
+        if self.tets.is_empty() {
+            return Err(MeshFault::Empty);
+        }
+        if let Some(node) = self.nodes.iter().position(|p| p.iter().any(|x| !x.is_finite())) {
+            return Err(MeshFault::NotFinite { node });
+        }
+        for (tet, corners) in self.tets.iter().enumerate() {
+            if let Some(&node) = corners.iter().find(|&&n| n as usize >= self.nodes.len()) {
+                return Err(MeshFault::MissingNode { tet, node, nodes: self.nodes.len() });
+            }
+            let quality = self.quality(tet);
+            if quality < -FLAT {
+                return Err(MeshFault::Inverted { tet, volume: self.volume(tet) });
+            }
+            // NaN (a tetrahedron with all corners in one place) is flat too.
+            if quality.is_nan() || quality < FLAT {
+                return Err(MeshFault::Flat { tet, quality });
+            }
+        }
+        Ok(())
+    }
+
+    /// The faces that belong to one tetrahedron only, wound outward, in a fixed order.
+    pub fn boundary_faces(&self) -> Vec<[u32; 3]> {
+        let mut seen: BTreeMap<[u32; 3], Option<(usize, [u32; 3])>> = BTreeMap::new();
+        for (tet, corners) in self.tets.iter().enumerate() {
+            for face in FACES {
+                let face = face.map(|i| corners[i]);
+                let mut key = face;
+                key.sort_unstable();
+                seen.entry(key).and_modify(|twice| *twice = None).or_insert(Some((tet, face)));
+            }
+        }
+        let mut faces: Vec<_> = seen.into_values().flatten().collect();
+        faces.sort_by_key(|&(tet, _)| tet);
+        faces.into_iter().map(|(_, face)| face).collect()
+    }
+
+    /// The outer surface as a mesh of its own, and the node behind each of its vertices.
+    pub fn boundary(&self) -> (SurfaceMesh, Vec<u32>) {
+        SurfaceMesh::from_faces(&self.nodes, &self.boundary_faces())
+    }
+}
+
+/// A box of `cells` cells from the origin to `size`, five or six tetrahedra a cell (six), as bars, blocks and table tops need.
+pub fn block(size: &Vec3, cells: [usize; 3]) -> TetMesh {
+    let [nx, ny, nz] = cells;
+    let node = |i: usize, j: usize, k: usize| ((i * (ny + 1) + j) * (nz + 1) + k) as u32;
+    let mut mesh = TetMesh::default();
+    for i in 0..=nx {
+        for j in 0..=ny {
+            for k in 0..=nz {
+                let t = Vec3::new(i as f64 / nx as f64, j as f64 / ny as f64, k as f64 / nz as f64);
+                mesh.nodes.push(size.component_mul(&t));
+            }
+        }
+    }
+    // Six tetrahedra around the diagonal from corner 0 to corner 7: Kuhn's split, conforming between cells.
+    const PATHS: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]];
+    for i in 0..nx {
+        for j in 0..ny {
+            for k in 0..nz {
+                for (p, path) in PATHS.iter().enumerate() {
+                    let mut at = [i, j, k];
+                    let mut tet = [node(i, j, k); 4];
+                    for (step, &axis) in path.iter().enumerate() {
+                        at[axis] += 1;
+                        tet[step + 1] = node(at[0], at[1], at[2]);
+                    }
+                    if p >= 3 {
+                        tet.swap(2, 3);
+                    }
+                    mesh.tets.push(tet);
+                }
+            }
+        }
+    }
+    mesh
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn block_fills_its_box_with_good_elements() {
+        let mesh = block(&Vec3::new(0.3, 0.2, 0.1), [3, 2, 1]);
+        assert_eq!(mesh.nodes.len(), 4 * 3 * 2);
+        assert_eq!(mesh.tets.len(), 36);
+        mesh.check().expect("a sound mesh");
+        assert!((mesh.total_volume() - 0.006).abs() < 1e-15);
+        let (surface, _) = mesh.boundary();
+        assert!((surface.area() - 2.0 * (0.06 + 0.03 + 0.02)).abs() < 1e-12);
+        assert!((surface.volume() - 0.006).abs() < 1e-15, "faces look outward");
+        assert!(surface.is_closed());
+    }
+
+    #[test]
+    fn quality_is_one_for_a_regular_tetrahedron() {
+        let nodes = vec![
+            Vec3::new(1.0, 1.0, 1.0),
+            Vec3::new(-1.0, -1.0, 1.0),
+            Vec3::new(-1.0, 1.0, -1.0),
+            Vec3::new(1.0, -1.0, -1.0),
+        ];
+        let mesh = TetMesh { nodes, tets: vec![[0, 1, 2, 3]] };
+        assert!((mesh.quality(0).abs() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn faults_name_the_element() {
+        let mut mesh = block(&Vec3::repeat(1.0), [1, 1, 1]);
+        mesh.tets[4].swap(0, 1);
+        assert!(matches!(mesh.check(), Err(MeshFault::Inverted { tet: 4, .. })));
+        mesh.tets[4] = [0, 1, 2, 99];
+        assert!(matches!(mesh.check(), Err(MeshFault::MissingNode { tet: 4, node: 99, .. })));
+        mesh.tets[4] = [0, 1, 1, 2];
+        assert!(matches!(mesh.check(), Err(MeshFault::Flat { tet: 4, .. })));
+        mesh.nodes[3].x = f64::NAN;
+        assert!(matches!(mesh.check(), Err(MeshFault::NotFinite { node: 3 })));
+        assert_eq!(TetMesh::default().check(), Err(MeshFault::Empty));
+    }
+}
