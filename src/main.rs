@@ -1,3 +1,5 @@
-fn main() {
-    println!("hi");
+//! The program: parse, run, exit code.
+
+fn main() -> std::process::ExitCode {
+    fingerpad::cli::main()
 }

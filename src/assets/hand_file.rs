@@ -5,7 +5,7 @@ use super::problem::Problems;
 use super::table::{Document, Table, listed, nearest};
 use crate::hand::ranges::{self, Range};
 use crate::hand::{
-    Coupling, FingerDescription, HandDescription, Material, MeshOptions, NamedPose, POSES, PalmDescription,
+    Coupling, FingerDescription, HandDescription, HandModel, Material, MeshOptions, NamedPose, POSES, PalmDescription,
     TissueThickness,
 };
 use crate::math::Vec3;
@@ -18,7 +18,22 @@ const MOST_BASES: usize = 8;
 /// Reads a hand file: lengths in metres, angles in degrees, everything else SI. A file with `base = "other.toml"` holds only
 /// what differs from the other.
 pub fn load_hand(file: &Path) -> Result<HandDescription, Problems> {
-    let document = load_document(file, &mut Vec::new())?;
+    read_document(load_document(file, &mut Vec::new())?, file)
+}
+
+/// Reads a hand file and makes the hand ready: what cannot be meshed is a problem of the file too.
+pub fn load_hand_model(file: &Path) -> Result<HandModel, Problems> {
+    HandModel::new(load_hand(file)?).map_err(|fault| Problems::with_file(file, fault.to_string()))
+}
+
+/// The average right hand that the program carries with it.
+pub fn builtin_hand_model() -> Result<HandModel, Problems> {
+    let file = Path::new("hands/right.toml");
+    let description = read_document(Document::parse(file, include_str!("../../hands/right.toml"))?, file)?;
+    HandModel::new(description).map_err(|fault| Problems::with_file(file, fault.to_string()))
+}
+
+fn read_document(document: Document, file: &Path) -> Result<HandDescription, Problems> {
     let hand = read_hand(&document.root(), file);
     let mut problems = document.into_problems();
     match hand {
@@ -31,8 +46,10 @@ pub fn load_hand(file: &Path) -> Result<HandDescription, Problems> {
     }
 }
 
-fn read_text(file: &Path) -> Result<String, Problems> {
-    std::fs::read_to_string(file).map_err(|e| Problems::with_file(file, format!("cannot be read: {e}")))
+/// The text of a file. Bytes that are not UTF-8 become replacement characters, so that the parser can say what it met.
+pub(crate) fn read_text(file: &Path) -> Result<String, Problems> {
+    let bytes = std::fs::read(file).map_err(|e| Problems::with_file(file, format!("cannot be read: {e}")))?;
+    Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
 }
 
 fn load_document(file: &Path, above: &mut Vec<PathBuf>) -> Result<Document, Problems> {
@@ -141,7 +158,7 @@ fn read_finger(root: &Table<'_>, finger: Finger) -> FingerDescription {
         lengths: table.numbers("lengths", ranges::LENGTH),
         bone_radius: table.numbers("bone_radius", ranges::BONE_RADIUS),
         tissue: std::array::from_fn(|i| TissueThickness { palmar: palmar[i], dorsal: dorsal[i], side: side[i] }),
-        tip: table.number("tip", ranges::TISSUE),
+        tip: table.number("tip", ranges::TIP),
         pad: table.number_or("pad", 0.0, ranges::PAD),
     };
     table.finish();
@@ -174,6 +191,9 @@ fn read_coupling(root: &Table<'_>) -> Coupling {
         palm_rotation: read("palm_rotation", default.palm_rotation, ranges::TURN_STIFFNESS),
         joints: table.numbers_or("joints", default.joints, ranges::TURN_STIFFNESS),
         damping_ratio: read("damping_ratio", default.damping_ratio, ranges::DAMPING_RATIO),
+        max_speed: read("max_speed", default.max_speed, ranges::SPEED),
+        max_turn: read("max_turn", default.max_turn, ranges::TURN),
+        max_joint_rate: read("max_joint_rate", default.max_joint_rate, ranges::TURN),
         max_force: read("max_force", default.max_force, ranges::FORCE),
         max_torque: read("max_torque", default.max_torque, ranges::TORQUE),
         max_joint_torque: read("max_joint_torque", default.max_joint_torque, ranges::TORQUE),

@@ -6,6 +6,8 @@ mod mesh_file;
 mod problem;
 mod table;
 
-pub use hand_file::load_hand;
+#[cfg(feature = "script")]
+pub(crate) use hand_file::read_text;
+pub use hand_file::{builtin_hand_model, load_hand, load_hand_model};
 pub use mesh_file::parse_tet_mesh;
 pub use problem::{Problem, Problems};

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use nalgebra::{Cholesky, Const};
 
 use super::{Body, MaterialPoint, Step};
-use crate::hand::{HandModel, Kinematics, REDUCED, Reduced, ReducedState};
+use crate::hand::{HandModel, Kinematics, REDUCED, Reduced, ReducedState, Target};
 use crate::math::{Pose, StateHash, Vec3};
 use crate::tracking::{ANGLES, Segment, TrackedHand};
 
@@ -13,6 +13,7 @@ pub struct HandBody {
     model: Arc<HandModel>,
     /// Layer 1.
     pub tracked: TrackedHand,
+    target: Target,
     state: ReducedState,
     kinematics: Kinematics,
     factor: Option<Cholesky<f64, Const<REDUCED>>>,
@@ -25,8 +26,9 @@ impl HandBody {
     /// A hand at rest where the tracked one is.
     pub fn new(model: Arc<HandModel>, tracked: TrackedHand) -> Self {
         let state = ReducedState::at_rest(*tracked.palm(), *tracked.angles());
+        let target = Target::at_rest(state.palm, state.angles);
         let kinematics = model.skeleton.kinematics(&state.palm, &state.angles);
-        Self { model, tracked, state, kinematics, factor: None }
+        Self { model, tracked, target, state, kinematics, factor: None }
     }
 
     /// The constant part.
@@ -51,8 +53,8 @@ impl HandBody {
     }
 
     /// The force of the coupling as it stands; a haptic device would be sent its opposite.
-    pub fn coupling_force(&self, now: f64) -> Reduced {
-        self.model.coupling_force(&self.state, &self.tracked, now)
+    pub fn coupling_force(&self) -> Reduced {
+        self.model.coupling_force(&self.state, &self.target)
     }
 
     fn refresh(&mut self) {
@@ -75,12 +77,12 @@ impl Body for HandBody {
         let heading = |angles: &[f64; ANGLES], v: &Reduced| -> [f64; ANGLES] {
             std::array::from_fn(|j| angles[j] + step.h * v[6 + j])
         };
+        self.target.follow(&self.tracked, step.time + step.h, step.h, &self.model.description.coupling);
         let mut at = heading(&self.state.angles, &self.state.velocity);
         let mut velocity = self.state.velocity;
         let inertial = self.model.inertial_terms(&self.kinematics, &velocity);
         for _ in 0..LIMIT_ROUNDS {
-            let target = (&self.tracked, step.time + step.h);
-            let system = self.model.reduced_system(&inertial, &self.state, target, step.h, &at);
+            let system = self.model.reduced_system(&inertial, &self.state, &self.target, step.h, &at);
             let Some(factor) = Cholesky::new(system.matrix) else {
                 break;
             };
@@ -137,6 +139,8 @@ impl Body for HandBody {
     }
 
     fn hash(&self, hash: &mut StateHash) {
+        hash.pose(&self.target.palm);
+        hash.numbers(&self.target.angles);
         hash.pose(&self.state.palm);
         hash.numbers(&self.state.angles);
         hash.numbers(self.state.velocity.as_slice());

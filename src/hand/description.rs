@@ -114,7 +114,13 @@ pub struct Coupling {
     pub joints: [f64; 4],
     /// Damping as a fraction of critical, for the inertia that the coordinate has in the open hand.
     pub damping_ratio: f64,
-    /// The spring of the palm never pulls harder than this, N. A tracked hand that jumps is followed, not chased.
+    /// A tracked palm is followed no faster than this, m/s.
+    pub max_speed: f64,
+    /// A tracked palm that turns is followed no faster than this, rad/s.
+    pub max_turn: f64,
+    /// A tracked joint is followed no faster than this, rad/s.
+    pub max_joint_rate: f64,
+    /// The spring of the palm never pulls harder than this, N.
     pub max_force: f64,
     /// The spring of the palm's orientation never turns harder than this, N·m.
     pub max_torque: f64,
@@ -157,6 +163,9 @@ impl Default for Coupling {
             palm_rotation: 20.0,
             joints: [3.0, 3.0, 2.0, 1.0],
             damping_ratio: 1.0,
+            max_speed: 5.0,
+            max_turn: 25.0,
+            max_joint_rate: 40.0,
             max_force: 100.0,
             max_torque: 10.0,
             max_joint_torque: 3.0,
@@ -184,10 +193,14 @@ impl HandDescription {
         (middle.base - self.palm.wrist).norm() + middle.lengths.iter().sum::<f64>() + middle.tip
     }
 
-    /// Middle of the row of knuckles, across and up, m.
-    pub fn knuckles(&self) -> [f64; 2] {
-        let (index, little) = (&self.fingers[Finger::Index as usize].base, &self.fingers[Finger::Little as usize].base);
-        [0.5 * (index.x + little.x), 0.5 * (index.y + little.y)]
+    /// Middle of the row of knuckles, across, m.
+    pub fn knuckles(&self) -> f64 {
+        0.5 * (self.fingers[Finger::Index as usize].base.x + self.fingers[Finger::Little as usize].base.x)
+    }
+
+    /// From the wrist to the knuckle of the middle finger along the palm, m.
+    pub fn palm_length(&self) -> f64 {
+        self.palm.wrist.z - self.fingers[Finger::Middle as usize].base.z
     }
 
     /// The same hand with every length multiplied.

@@ -1,5 +1,6 @@
 use nalgebra::{SMatrix, SVector};
 
+use super::description::Coupling;
 use super::model::HandModel;
 use super::skeleton::{Kinematics, Skeleton};
 use crate::math::{Mat3, Pose, Vec3, exp, log};
@@ -58,6 +59,55 @@ pub struct ReducedSystem {
     pub matrix: ReducedMatrix,
     /// `b = h f − h² K v`.
     pub rhs: Reduced,
+}
+
+/// Where the springs pull to: the tracked hand, but never faster than a hand can be.
+///
+/// A tracked hand that jumps is followed at the coupling's greatest speeds instead of being chased with the whole force of the
+/// springs; a light joint would be flung by it. Within those speeds the target is the tracked hand itself, and its velocity goes
+/// to the dampers, so an ordinary motion is followed without lag.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// The palm's placement.
+    pub palm: Pose,
+    /// The twenty angles, rad.
+    pub angles: [f64; ANGLES],
+    /// Velocity; zero in a part that is catching up, so that it arrives without overshoot.
+    pub velocity: Reduced,
+}
+
+impl Target {
+    /// At rest at a pose.
+    pub fn at_rest(palm: Pose, angles: [f64; ANGLES]) -> Self {
+        Self { palm, angles, velocity: Reduced::zeros() }
+    }
+
+    /// Moves on to what is tracked at the time `now`, a step of length `h` after the last.
+    pub fn follow(&mut self, tracked: &TrackedHand, now: f64, h: f64, coupling: &Coupling) {
+        let (linear, angular) = tracked.palm_velocity(now);
+        let offset = tracked.palm().translation.vector - self.palm.translation.vector;
+        let (offset, caught_up) = shortened(offset, coupling.max_speed * h);
+        self.palm.translation.vector += offset;
+        self.velocity.fixed_rows_mut::<3>(0).copy_from(&(caught_up * linear));
+        let turn = log(&(tracked.palm().rotation * self.palm.rotation.inverse()));
+        let (turn, caught_up) = shortened(turn, coupling.max_turn * h);
+        self.palm.rotation = exp(&turn) * self.palm.rotation;
+        self.palm.rotation.renormalize();
+        self.velocity.fixed_rows_mut::<3>(3).copy_from(&(caught_up * angular));
+        let rates = tracked.angle_rates(now);
+        let most = coupling.max_joint_rate * h;
+        for (j, angle) in self.angles.iter_mut().enumerate() {
+            let offset = tracked.angles()[j] - *angle;
+            *angle += offset.clamp(-most, most);
+            self.velocity[6 + j] = if offset.abs() > most { 0.0 } else { rates[j] };
+        }
+    }
+}
+
+/// A vector cut to a length, and whether it needed no cutting (one) or did (zero).
+fn shortened(v: Vec3, most: f64) -> (Vec3, f64) {
+    let length = v.norm();
+    if length > most { (v * (most / length), 0.0) } else { (v, 1.0) }
 }
 
 /// Mass matrix and inertial forces in one configuration.
@@ -156,9 +206,9 @@ impl HandModel {
 
     /// The force with which the coupling pulls the hand to the tracked one, for the state as it is: springs that saturate,
     /// and dampers towards the tracked velocity. Its opposite is what a haptic device would be sent.
-    pub fn coupling_force(&self, state: &ReducedState, target: &TrackedHand, now: f64) -> Reduced {
+    pub fn coupling_force(&self, state: &ReducedState, target: &Target) -> Reduced {
         let spring = self.spring(state, target);
-        spring.force + self.coupling_damping.component_mul(&(target_velocity(target, now) - state.velocity))
+        spring.force + self.coupling_damping.component_mul(&(target.velocity - state.velocity))
     }
 
     /// What of the step does not depend on the joint limits.
@@ -169,38 +219,39 @@ impl HandModel {
     /// Sets the step up: springs to the tracked hand, one-sided limits, dampers, and the hand's own inertia.
     ///
     /// Gravity is left out: the arm that wears the glove carries the hand. Limits are springs only past their ends, so which
-    /// of them act is part of the unknown; `limits_at` says where the angles are expected at the end of the step.
+    /// of them act is part of the unknown; `limits_at` says where the angles are expected at the end of the step. They have no
+    /// dampers: a damper would pull back from the limit before it is reached, and implicit Euler stops a stiff spring anyway.
     pub fn reduced_system(
         &self,
         inertial: &InertialTerms,
         state: &ReducedState,
-        (target, now): (&TrackedHand, f64),
+        target: &Target,
         h: f64,
         limits_at: &[f64; ANGLES],
     ) -> ReducedSystem {
         let spring = self.spring(state, target);
         let limits = self.limit_springs(state, limits_at);
         let stiffness = spring.stiffness + limits.stiffness;
-        let damping = self.coupling_damping + limits.damping;
+        let damping = &self.coupling_damping;
         let mut matrix = inertial.mass;
         for i in 0..REDUCED {
             matrix[(i, i)] += h * damping[i] + h * h * stiffness[i];
         }
         let v = &state.velocity;
-        let pull = self.coupling_damping.component_mul(&(target_velocity(target, now) - v));
-        let force = spring.force + limits.force - limits.damping.component_mul(v) + pull - inertial.bias;
+        let pull = self.coupling_damping.component_mul(&(target.velocity - v));
+        let force = spring.force + limits.force + pull - inertial.bias;
         ReducedSystem { matrix, rhs: h * force - h * h * stiffness.component_mul(v) }
     }
 
-    fn spring(&self, state: &ReducedState, target: &TrackedHand) -> Springs {
+    fn spring(&self, state: &ReducedState, target: &Target) -> Springs {
         let mut springs = Springs::default();
         let c = &self.description.coupling;
-        let offset = target.palm().translation.vector - state.palm.translation.vector;
+        let offset = target.palm.translation.vector - state.palm.translation.vector;
         springs.pull(0, c.palm, offset, c.max_force);
-        let turn = log(&(target.palm().rotation * state.palm.rotation.inverse()));
+        let turn = log(&(target.palm.rotation * state.palm.rotation.inverse()));
         springs.pull(3, c.palm_rotation, turn, c.max_torque);
         for j in 0..ANGLES {
-            let (k, wanted) = (c.joints[j % 4], target.angles()[j] - state.angles[j]);
+            let (k, wanted) = (c.joints[j % 4], target.angles[j] - state.angles[j]);
             let torque = k * wanted;
             springs.force[6 + j] = torque.clamp(-c.max_joint_torque, c.max_joint_torque);
             springs.stiffness[6 + j] = if torque.abs() > c.max_joint_torque { 0.0 } else { k };
@@ -221,34 +272,26 @@ impl HandModel {
             };
             springs.force[6 + j] = -k * past;
             springs.stiffness[6 + j] = k;
-            springs.damping[6 + j] = self.limit_damping[6 + j];
         }
         springs
     }
 }
 
-fn target_velocity(target: &TrackedHand, now: f64) -> Reduced {
-    let (linear, angular) = target.palm_velocity(now);
-    let rates = target.angle_rates(now);
-    Reduced::from_iterator(linear.iter().chain(angular.iter()).chain(rates.iter()).copied())
-}
-
-/// Springs as they stand now: force, and stiffness and damping for what the step will change.
+/// Springs as they stand now: force, and stiffness for what the step will change.
 struct Springs {
     force: Reduced,
     stiffness: Reduced,
-    damping: Reduced,
 }
 
 impl Default for Springs {
     fn default() -> Self {
-        Self { force: Reduced::zeros(), stiffness: Reduced::zeros(), damping: Reduced::zeros() }
+        Self { force: Reduced::zeros(), stiffness: Reduced::zeros() }
     }
 }
 
 impl Springs {
     /// A spring over three coordinates that pulls with `most` at the most. Beyond, the pull is constant and has no
-    /// stiffness; the damper still works in full, so a far target is approached at the speed `most / damping`.
+    /// stiffness; the damper still works in full.
     fn pull(&mut self, first: usize, k: f64, offset: Vec3, most: f64) {
         let force = k * offset;
         let length = force.norm();

@@ -44,6 +44,12 @@ const TIP_SHARE: f64 = 1.3;
 const INNER_SHARE: f64 = 0.85;
 /// The palm's.
 const PALM_SHARE: f64 = 2.0;
+/// Grids farther than this from what is wanted are not tried.
+const MOST_COST: f64 = 3.0;
+/// Quality of the worst element with which the search for a grid ends at once, and after some tries.
+const GOOD: f64 = 0.1;
+const SOUND: f64 = 0.005;
+const PATIENCE: usize = 8;
 /// Above this resolution the tissue gets a second layer of elements.
 const TWO_LAYERS: f64 = 3.0;
 
@@ -58,7 +64,7 @@ impl SegmentMesh {
                 (mesh.clone(), held, false)
             }
             None => {
-                let (mesh, inner) = shell(grid_for(hand, segment, shape), |d, s, t| shape.point(d, s, t));
+                let (mesh, inner) = best_shell(hand, segment, shape);
                 let held: Vec<bool> = (0..mesh.nodes.len()).map(|n| n < inner).collect();
                 (mesh, held, true)
             }
@@ -85,8 +91,9 @@ impl SegmentMesh {
     }
 }
 
-/// The grid that comes closest to the wanted number of tetrahedra with triangles that are nearly equilateral on the skin.
-fn grid_for(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> ShellGrid {
+/// Grids that come close to the wanted number of tetrahedra with triangles that are nearly equilateral on the skin, the closest
+/// first.
+fn grids_for(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> Vec<ShellGrid> {
     let share = match segment.finger() {
         None => PALM_SHARE,
         Some((_, 2)) => TIP_SHARE,
@@ -96,18 +103,29 @@ fn grid_for(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> S
     let layers = if resolution > TWO_LAYERS { 2 } else { 1 };
     let wanted = TETRAHEDRA * resolution * share;
     let (length, girth) = shape.profile();
-    let mut best = (f64::INFINITY, ShellGrid { around: 4, along: 1, layers });
-    for around in 4..=64 {
-        for along in 1..=64 {
-            let grid = ShellGrid { around, along, layers };
-            let count = (grid.tetrahedra() as f64 / wanted).ln().abs();
-            let height = length / (along + 1) as f64;
-            let width = girth / around as f64;
-            let stretch = (height / (0.75f64.sqrt() * width)).ln().abs();
-            let cost = 2.0 * count + stretch;
-            if cost < best.0 {
-                best = (cost, grid);
-            }
+    let cost = |grid: &ShellGrid| {
+        let count = (grid.tetrahedra() as f64 / wanted).ln().abs();
+        let height = length / (grid.along + 1) as f64;
+        let width = girth / grid.around as f64;
+        2.0 * count + (height / (0.75f64.sqrt() * width)).ln().abs()
+    };
+    let all = (4..=64).flat_map(|around| (1..=64).map(move |along| ShellGrid { around, along, layers }));
+    let mut grids: Vec<_> = all.map(|grid| (cost(&grid), grid)).filter(|(cost, _)| *cost < MOST_COST).collect();
+    grids.sort_by(|a, b| a.0.total_cmp(&b.0));
+    grids.into_iter().map(|(_, grid)| grid).collect()
+}
+
+/// The mesh of the closest grid whose elements are good; in odd proportions, the one with the best.
+fn best_shell(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> (TetMesh, usize) {
+    let mut best = (f64::NEG_INFINITY, (TetMesh::default(), 0));
+    for (i, grid) in grids_for(hand, segment, shape).into_iter().enumerate() {
+        let made = shell(grid, |d, s, t| shape.point(d, s, t));
+        let quality = made.0.worst_quality().map_or(f64::NEG_INFINITY, |(_, q)| q);
+        if quality > best.0 {
+            best = (quality, made);
+        }
+        if best.0 > if i < PATIENCE { GOOD } else { SOUND } {
+            break;
         }
     }
     best.1

@@ -14,9 +14,9 @@ pub use description::{
     Coupling, FingerDescription, HandDescription, Material, MeshOptions, NamedPose, POSES, PalmDescription,
     TissueThickness,
 };
-pub use dynamics::{REDUCED, Reduced, ReducedMatrix, ReducedState, RigidInertia};
+pub use dynamics::{REDUCED, Reduced, ReducedMatrix, ReducedState, RigidInertia, Target};
 pub use meshing::{NodeMap, SegmentMesh};
 pub use model::{HandFault, HandModel};
 pub use shape::SegmentShape;
 pub use skeleton::{Kinematics, Skeleton};
-pub use visual::{Influence, VisualSkin, VisualVertex};
+pub use visual::{Carrier, Influence, VisualSkin, VisualVertex};

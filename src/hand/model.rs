@@ -1,6 +1,9 @@
+use parry3d::mass_properties::MassProperties;
+
 use super::description::HandDescription;
 use super::dynamics::{Reduced, RigidInertia, total_mass};
 use super::meshing::SegmentMesh;
+use super::ranges::PALM_LENGTH;
 use super::shape::SegmentShape;
 use super::skeleton::Skeleton;
 use super::visual::VisualSkin;
@@ -25,8 +28,6 @@ pub struct HandModel {
     pub limits: [[f64; 2]; ANGLES],
     /// Damping of the coupling, per coordinate.
     pub coupling_damping: Reduced,
-    /// Damping of the limits, per coordinate, while they act.
-    pub limit_damping: Reduced,
 }
 
 /// Why a description does not make a hand.
@@ -38,6 +39,14 @@ pub enum HandFault {
         /// Which finger.
         finger: &'static str,
     },
+    /// Knuckles that are not where a palm could carry them.
+    #[error(
+        "palm: the knuckle of the middle finger must lie {} m to {} m in front of the wrist (-Z), and the middle between index \
+         and little knuckle no farther to a side of it than half the smaller `breadth`",
+        PALM_LENGTH.min,
+        PALM_LENGTH.max
+    )]
+    Palm,
     /// A mesh that cannot be simulated.
     #[error("{segment}: {fault}")]
     Mesh {
@@ -64,6 +73,11 @@ impl HandModel {
     /// Makes the meshes, masses and springs of a described hand.
     pub fn new(description: HandDescription) -> Result<Self, HandFault> {
         let skeleton = Skeleton::new(&description).map_err(|f| HandFault::Frame { finger: f.name() })?;
+        let palm = &description.palm;
+        let lean = (description.knuckles() - palm.wrist.x).abs();
+        if !PALM_LENGTH.contains(description.palm_length()) || lean > 0.5 * palm.breadth[0].min(palm.breadth[1]) {
+            return Err(HandFault::Palm);
+        }
         let shapes: Vec<_> = Segment::all().map(|s| SegmentShape::of(&description, s)).collect();
         let meshes = Segment::all()
             .map(|s| SegmentMesh::new(&description, s, &shapes[s.index()]))
@@ -71,22 +85,14 @@ impl HandModel {
         let inertias = std::array::from_fn(|i| inertia(&description, &shapes[i]));
         let visual = VisualSkin::new(&description, &shapes, &meshes);
         let limits = description.limits();
-        let mut model = Self {
-            description,
-            skeleton,
-            inertias,
-            meshes,
-            visual,
-            limits,
-            coupling_damping: Reduced::zeros(),
-            limit_damping: Reduced::zeros(),
-        };
+        let mut model =
+            Self { description, skeleton, inertias, meshes, visual, limits, coupling_damping: Reduced::zeros() };
         model.set_damping();
         Ok(model)
     }
 
     /// Damping of each coordinate for the damping ratio: `d = 2 ζ √(k m)`, with the inertia `m` that the coordinate has in
-    /// the open hand. Limits are damped critically.
+    /// the open hand.
     fn set_damping(&mut self) {
         let open = self.description.pose("open").copied().unwrap_or([0.0; ANGLES]);
         let mass = self.mass_matrix(&self.skeleton.kinematics(&Pose::identity(), &open));
@@ -98,7 +104,6 @@ impl HandModel {
                 _ => c.joints[(i - 6) % 4],
             };
             self.coupling_damping[i] = 2.0 * c.damping_ratio * (k * mass[(i, i)]).sqrt();
-            self.limit_damping[i] = 2.0 * (c.limit * mass[(i, i)]).sqrt();
         }
     }
 
@@ -129,21 +134,29 @@ fn inertia(hand: &HandDescription, shape: &SegmentShape) -> RigidInertia {
             .collect();
         SurfaceMesh::from_faces(&mesh.nodes, &faces).0
     };
-    let properties = |surface: &SurfaceMesh, density: f64| {
+    // Volume, centre and inertia of each at density one; the bone counts with what it is denser than the tissue it replaces.
+    let properties = |surface: &SurfaceMesh| {
         let vertices: Vec<_> = surface.vertices.iter().map(to_glam).collect();
-        parry3d::mass_properties::MassProperties::from_trimesh(density, &vertices, &surface.triangles)
+        let p = MassProperties::from_trimesh(1.0, &vertices, &surface.triangles);
+        let m = p.reconstruct_inertia_matrix();
+        let inertia = Mat3::from_columns(&[from_glam(m.x_axis), from_glam(m.y_axis), from_glam(m.z_axis)]);
+        (p.mass(), from_glam(p.local_com), inertia)
     };
-    let tissue = properties(&part(false), hand.tissue.density);
-    let bone = properties(&part(true), (hand.bone_density - hand.tissue.density).abs());
-    let whole = if hand.bone_density >= hand.tissue.density { tissue + bone } else { tissue - bone };
-    let m = whole.reconstruct_inertia_matrix();
-    let mut centre = from_glam(whole.local_com);
-    let (x, y, z) = (from_glam(m.x_axis), from_glam(m.y_axis), from_glam(m.z_axis));
-    let mut inertia = Mat3::from_columns(&[x, y, z]);
+    let parts = [(hand.tissue.density, false), (hand.bone_density - hand.tissue.density, true)]
+        .map(|(density, bone)| (density, properties(&part(bone))));
+    let mass: f64 = parts.iter().map(|(density, (volume, _, _))| density * volume).sum();
+    let moment: Vec3 = parts.iter().map(|(density, (volume, centre, _))| density * *volume * centre).sum();
+    let mut centre = moment / mass;
+    let about_centre = |(density, (volume, own, inertia)): &(f64, (f64, Vec3, Mat3))| {
+        let arm = own - centre;
+        let shift = Mat3::from_diagonal_element(arm.norm_squared()) - arm * arm.transpose();
+        *density * (inertia + *volume * shift)
+    };
+    let mut inertia: Mat3 = parts.iter().map(about_centre).sum();
     if hand.side == Side::Left {
         let m = Mat3::from_diagonal(&Vec3::new(-1.0, 1.0, 1.0));
         centre = m * centre;
         inertia = m * inertia * m;
     }
-    RigidInertia { mass: whole.mass(), centre, inertia: 0.5 * (inertia + inertia.transpose()) }
+    RigidInertia { mass, centre, inertia: 0.5 * (inertia + inertia.transpose()) }
 }

@@ -28,15 +28,19 @@ pub const HAND_LENGTH: Range = range(0.08, 0.35, "m");
 /// Factor on all lengths.
 pub const SCALE: Range = range(0.4, 2.0, "");
 /// Length of a phalanx.
-pub const LENGTH: Range = range(0.008, 0.1, "m");
+pub const LENGTH: Range = range(0.008, 0.08, "m");
 /// Radius of a bone.
-pub const BONE_RADIUS: Range = range(0.0015, 0.01, "m");
+pub const BONE_RADIUS: Range = range(0.002, 0.01, "m");
 /// Thickness of tissue around a bone.
-pub const TISSUE: Range = range(0.001, 0.012, "m");
+pub const TISSUE: Range = range(0.0015, 0.012, "m");
+/// Thickness of tissue beyond the last bone.
+pub const TIP: Range = range(0.001, 0.008, "m");
 /// Bulge of the pad.
 pub const PAD: Range = range(0.0, 0.004, "m");
 /// Breadth of the palm's skeleton.
 pub const PALM_BREADTH: Range = range(0.02, 0.12, "m");
+/// From the wrist to the knuckle of the middle finger.
+pub const PALM_LENGTH: Range = range(0.02, 0.2, "m");
 /// Thickness of the palm's skeleton.
 pub const PALM_THICKNESS: Range = range(0.004, 0.03, "m");
 /// A coordinate of a joint's centre.
@@ -61,6 +65,10 @@ pub const PALM_STIFFNESS: Range = range(1.0, 1e6, "N/m");
 pub const TURN_STIFFNESS: Range = range(1e-3, 1e5, "N·m/rad");
 /// Damping ratio.
 pub const DAMPING_RATIO: Range = range(0.0, 10.0, "");
+/// Greatest speed of the palm.
+pub const SPEED: Range = range(0.1, 100.0, "m/s");
+/// Greatest rate of turning of the palm or a joint.
+pub const TURN: Range = range(1.0, 1000.0, "rad/s");
 /// Greatest force of the coupling.
 pub const FORCE: Range = range(0.1, 1e5, "N");
 /// Greatest torque of the coupling.

@@ -48,7 +48,7 @@ pub fn polar_from(f: &Mat3, start: &Mat3) -> Mat3 {
         if length > 1.0 {
             w /= length;
         }
-        r = r * exp(&w).to_rotation_matrix().into_inner();
+        r *= exp(&w).to_rotation_matrix().into_inner();
         if length < 1e-14 {
             break;
         }

@@ -102,8 +102,8 @@ impl TetMesh {
             if quality < -FLAT {
                 return Err(MeshFault::Inverted { tet, volume: self.volume(tet) });
             }
-            // NaN (a tetrahedron with all corners in one place) is flat too.
-            if quality.is_nan() || quality < FLAT {
+            // A quality that is not finite, of corners in one place or farther apart than numbers go, is as bad.
+            if !quality.is_finite() || quality < FLAT {
                 return Err(MeshFault::Flat { tet, quality });
             }
         }

@@ -258,6 +258,13 @@ impl Continuum {
         state.factor.solve(dv);
     }
 
+    /// The factor of a step of length `h` at rest, and a right-hand side for it.
+    pub fn ready_factor(&self, h: f64) -> (Factor, Vec<f64>) {
+        let mut state = self.at_rest();
+        self.prepare(&mut state, h, &RefactorPolicy::default());
+        (state.factor, vec![1.0; self.dofs()])
+    }
+
     /// Elastic energy of some displacements, J, with rotations sought from the state's.
     pub fn elastic_energy(&self, state: &ContinuumState, displacement: &[Vec3]) -> f64 {
         let lame = self.lame();

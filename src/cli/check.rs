@@ -1,0 +1,60 @@
+use std::path::{Path, PathBuf};
+
+use super::Talk;
+use crate::assets::{Problem, Problems, load_hand_model};
+
+/// Files to check.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Hand files (.toml) and scripts (.rhai).
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Print the problems as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
+    let mut problems = Problems::default();
+    for file in &arguments.files {
+        match check(file) {
+            Ok(kind) => talk.say(format_args!("{}: {kind}, no problems", file.display())),
+            Err(Problems(found)) => problems.0.extend(found),
+        }
+    }
+    if arguments.json {
+        let list: Vec<_> = problems.0.iter().map(as_json).collect();
+        println!("{}", serde_json::json!({ "files": arguments.files.len(), "problems": list }));
+    }
+    problems.into_result()?;
+    Ok(())
+}
+
+fn as_json(problem: &Problem) -> serde_json::Value {
+    serde_json::json!({
+        "file": problem.file, "line": problem.line, "column": problem.column,
+        "key": problem.key, "message": problem.message,
+    })
+}
+
+fn check(file: &Path) -> Result<&'static str, Problems> {
+    match file.extension().and_then(|e| e.to_str()) {
+        Some("toml") => load_hand_model(file).map(|_| "a hand"),
+        Some("rhai") => check_script(file).map(|()| "a script"),
+        _ => Err(Problems::with_file(file, "expected a hand file (.toml) or a script (.rhai)")),
+    }
+}
+
+#[cfg(feature = "script")]
+fn check_script(file: &Path) -> Result<(), Problems> {
+    let text = crate::assets::read_text(file)?;
+    crate::script::check(&file.to_string_lossy(), &text).map_err(|e| {
+        let (line, column, message) = (e.line, e.column, e.to_string());
+        Problems(vec![Problem { file: file.into(), line, column, key: String::new(), message }])
+    })
+}
+
+#[cfg(not(feature = "script"))]
+fn check_script(file: &Path) -> Result<(), Problems> {
+    Err(Problems::with_file(file, "scripts need the feature `script`, and this program was built without it"))
+}

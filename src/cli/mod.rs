@@ -1,0 +1,130 @@
+//! Rank 8: the program's commands. Data goes to stdout, messages to stderr; 0 done, 1 a task failed, 2 bad usage or input.
+
+mod bench;
+mod check;
+mod demo;
+mod devices;
+mod hand;
+mod render;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Soft hands for virtual worlds: grasp with a data glove, run hand benchmarks, script interaction tasks.
+#[derive(Parser)]
+#[command(version, about)]
+struct Cli {
+    /// What to do; without a command the demo runs.
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Say more on stderr.
+    #[arg(short, long, global = true)]
+    verbose: bool,
+    /// Say nothing on stderr but errors.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Validate hand files and scripts; all errors at once.
+    Check(check::Arguments),
+    /// Describe a hand: meshes, degrees of freedom, bones, mass, limits.
+    Hand(hand::Arguments),
+    /// Measure step times: free motion of one hand, against the floor in the same run.
+    Bench(bench::Arguments),
+    /// Draw a hand to a PNG file, without a window.
+    Render(render::Arguments),
+    /// See what is plugged in.
+    #[command(subcommand)]
+    Devices(devices::Command),
+    /// Print completions for a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// How much is said on stderr.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Talk {
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+impl Talk {
+    /// A message for people.
+    fn say(self, message: impl std::fmt::Display) {
+        if self >= Talk::Normal {
+            eprintln!("{message}");
+        }
+    }
+
+    /// A message for the curious.
+    fn whisper(self, message: impl std::fmt::Display) {
+        if self >= Talk::Verbose {
+            eprintln!("{message}");
+        }
+    }
+}
+
+/// Runs the program on the command line's words.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let talk = match (cli.quiet, cli.verbose) {
+        (true, _) => Talk::Quiet,
+        (_, true) => Talk::Verbose,
+        _ => Talk::Normal,
+    };
+    let done = match cli.command {
+        None => demo::run(talk),
+        Some(Command::Check(arguments)) => check::run(&arguments, talk),
+        Some(Command::Hand(arguments)) => hand::run(&arguments, talk),
+        Some(Command::Bench(arguments)) => bench::run(&arguments, talk),
+        Some(Command::Render(arguments)) => render::run(&arguments, talk),
+        Some(Command::Devices(command)) => devices::run(&command),
+        Some(Command::Completions { shell }) => {
+            clap_complete::generate(shell, &mut Cli::command(), "fingerpad", &mut std::io::stdout());
+            Ok(())
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            report(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// One line a problem, each with its place.
+fn report(error: &anyhow::Error) {
+    match error.downcast_ref::<crate::assets::Problems>() {
+        Some(problems) => problems.0.iter().for_each(|problem| eprintln!("error: {problem}")),
+        None => eprintln!("error: {error:#}"),
+    }
+}
+
+/// Writes a file, making its folder.
+#[cfg(feature = "viewer")]
+fn write_file(file: &std::path::Path, bytes: &[u8]) -> anyhow::Result<()> {
+    use anyhow::Context;
+    if let Some(folder) = file.parent().filter(|f| !f.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    }
+    std::fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Loads a hand and makes it ready; the built-in average one where no file is named.
+fn load_model(file: Option<&PathBuf>, talk: Talk) -> Result<crate::hand::HandModel, crate::assets::Problems> {
+    let clock = std::time::Instant::now();
+    let model = match file {
+        Some(file) => crate::assets::load_hand_model(file),
+        None => crate::assets::builtin_hand_model(),
+    }?;
+    talk.whisper(format_args!("made the hand in {:.0} ms", 1e3 * clock.elapsed().as_secs_f64()));
+    Ok(model)
+}

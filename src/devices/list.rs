@@ -1,0 +1,125 @@
+use std::fmt;
+
+/// A thing that is plugged in or installed, or why it cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What it is.
+    pub kind: Kind,
+    /// What to call it: the path of a port, the name of a runtime or a gamepad.
+    pub name: String,
+    /// What else is known of it; may be empty.
+    pub detail: String,
+    /// Why it cannot be used and what to do about it, in one sentence without a full stop.
+    pub problem: Option<String>,
+}
+
+/// The kinds of devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A serial port; a glove or a tracker may be behind it.
+    SerialPort,
+    /// The OpenXR runtime and the headset behind it.
+    OpenXr,
+    /// A gamepad or joystick.
+    Gamepad,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SerialPort => "serial port",
+            Self::OpenXr => "OpenXR",
+            Self::Gamepad => "gamepad",
+        })
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind)?;
+        if !self.name.is_empty() {
+            write!(f, " {}", self.name)?;
+        }
+        if !self.detail.is_empty() {
+            write!(f, " ({})", self.detail)?;
+        }
+        self.problem.as_ref().map_or(Ok(()), |problem| write!(f, ": {problem}"))
+    }
+}
+
+impl Found {
+    /// A kind of which nothing can be used.
+    pub(super) fn problem(kind: Kind, problem: impl Into<String>) -> Self {
+        Self { kind, name: String::new(), detail: String::new(), problem: Some(problem.into()) }
+    }
+}
+
+/// Everything that is there, by kind: each serial port, the OpenXR runtime, each gamepad. A kind that cannot be looked
+/// for has one entry, with the problem.
+pub fn list() -> Vec<Found> {
+    [serial_ports(), runtime(), gamepads()].concat()
+}
+
+#[cfg(feature = "serial")]
+use super::serial_ports::list as serial_ports;
+#[cfg(not(feature = "serial"))]
+fn serial_ports() -> Vec<Found> {
+    vec![Found::problem(Kind::SerialPort, "built without the feature `serial`")]
+}
+
+#[cfg(feature = "openxr")]
+use super::runtime::list as runtime;
+#[cfg(not(feature = "openxr"))]
+fn runtime() -> Vec<Found> {
+    vec![Found::problem(Kind::OpenXr, "built without the feature `openxr`")]
+}
+
+#[cfg(feature = "gamepad")]
+use super::gamepads::list as gamepads;
+#[cfg(not(feature = "gamepad"))]
+fn gamepads() -> Vec<Found> {
+    vec![Found::problem(Kind::Gamepad, "built without the feature `gamepad`")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever the machine has, looking works, and what is usable has a name.
+    #[test]
+    fn everything_found_has_a_name_or_a_problem() {
+        let found = list();
+        assert!(found.is_sorted_by_key(|found| found.kind));
+        assert_eq!(found.iter().filter(|found| found.kind == Kind::OpenXr).count(), 1);
+        for one in &found {
+            assert!(!one.name.is_empty() || one.problem.is_some(), "{one:?}");
+            assert!(one.problem.as_ref().is_none_or(|problem| !problem.is_empty() && !problem.ends_with('.')), "{one}");
+        }
+    }
+
+    #[test]
+    fn a_feature_left_out_is_named() {
+        let features = [
+            (Kind::SerialPort, "serial", cfg!(feature = "serial")),
+            (Kind::OpenXr, "openxr", cfg!(feature = "openxr")),
+            (Kind::Gamepad, "gamepad", cfg!(feature = "gamepad")),
+        ];
+        for (kind, feature, is_built) in features {
+            let left_out = Found::problem(kind, format!("built without the feature `{feature}`"));
+            assert_eq!(list().contains(&left_out), !is_built);
+        }
+    }
+
+    #[test]
+    fn it_reads_as_one_line() {
+        let mut found = Found {
+            kind: Kind::SerialPort,
+            name: "/dev/ttyUSB0".into(),
+            detail: "USB 0403:6001, FT232R".into(),
+            problem: None,
+        };
+        assert_eq!(found.to_string(), "serial port /dev/ttyUSB0 (USB 0403:6001, FT232R)");
+        found = Found::problem(Kind::Gamepad, "built without the feature `gamepad`");
+        assert_eq!(found.to_string(), "gamepad: built without the feature `gamepad`");
+    }
+}

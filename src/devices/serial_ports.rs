@@ -1,0 +1,45 @@
+use serialport::{SerialPortInfo, SerialPortType};
+
+use super::list::{Found, Kind};
+
+/// The serial ports of the system, or why they cannot be listed.
+pub(super) fn list() -> Vec<Found> {
+    match serialport::available_ports() {
+        Ok(ports) => ports.into_iter().map(found).collect(),
+        Err(error) => vec![Found::problem(Kind::SerialPort, format!("the serial ports cannot be listed: {error}"))],
+    }
+}
+
+fn found(port: SerialPortInfo) -> Found {
+    let detail = match port.port_type {
+        SerialPortType::UsbPort(usb) => {
+            let ids = format!("USB {:04x}:{:04x}", usb.vid, usb.pid);
+            let names = [usb.manufacturer, usb.product].into_iter().flatten();
+            [ids].into_iter().chain(names).collect::<Vec<_>>().join(", ")
+        }
+        SerialPortType::BluetoothPort => "Bluetooth".into(),
+        SerialPortType::PciPort => "built in".into(),
+        SerialPortType::Unknown => String::new(),
+    };
+    Found { kind: Kind::SerialPort, name: port.port_name, detail, problem: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use serialport::UsbPortInfo;
+
+    use super::*;
+
+    #[test]
+    fn a_usb_port_tells_its_ids_and_the_names_it_has() {
+        let usb = UsbPortInfo {
+            vid: 0x0403,
+            pid: 0x6001,
+            serial_number: None,
+            manufacturer: None,
+            product: Some("FT232R USB UART".into()),
+        };
+        let port = SerialPortInfo { port_name: "/dev/ttyUSB0".into(), port_type: SerialPortType::UsbPort(usb) };
+        assert_eq!(found(port).to_string(), "serial port /dev/ttyUSB0 (USB 0403:6001, FT232R USB UART)");
+    }
+}

@@ -1,0 +1,194 @@
+//! The skin that is drawn: one closed surface over the whole hand, carried by the bones and the tissue over them.
+
+mod field;
+mod flesh;
+mod forms;
+mod frames;
+mod weights;
+
+use parry3d::query::PointQueryWithLocation;
+use parry3d::shape::TriMesh;
+
+use self::field::Field;
+pub use self::frames::Carrier;
+use self::frames::ReferenceJoints;
+use self::weights::{INFLUENCES, Weights};
+use super::description::HandDescription;
+use super::dynamics::REDUCED;
+use super::meshing::{NodeMap, SegmentMesh};
+use super::shape::SegmentShape;
+use super::skeleton::{Kinematics, Skeleton};
+use crate::math::{Pose, Vec3, to_glam};
+use crate::mesh::{Grid, SurfaceMesh, polygonise};
+use crate::tracking::{ANGLES, Angle, AngleKind, Segment, Side};
+
+/// The closed skin of the whole hand that is drawn, at rest in the reference pose with the palm at the origin.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VisualSkin {
+    /// Vertices at the reference pose, and triangles.
+    pub mesh: SurfaceMesh,
+    /// The angles of the reference pose, rad.
+    pub reference: [f64; ANGLES],
+    /// What moves each vertex.
+    pub vertices: Vec<VisualVertex>,
+    joints: ReferenceJoints,
+}
+
+/// What moves a vertex: a few segments with weights that add up to one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VisualVertex {
+    /// The segments; unused places have weight zero.
+    pub influences: [Influence; INFLUENCES],
+}
+
+/// The pull of one segment on a vertex.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Influence {
+    /// Which frame.
+    pub carrier: Carrier,
+    /// How much.
+    pub weight: f64,
+    /// Where the vertex lies in the frame of the bone at rest.
+    pub p_bone: Vec3,
+    /// The nodes of the segment's tissue whose displacement it takes along.
+    pub tissue: NodeMap,
+}
+
+impl VisualSkin {
+    /// Polygonises the smooth union of the segments' outlines. A left hand is the mirror image of the right one, exactly.
+    ///
+    /// A description whose axes span no frame has no skeleton to hang a skin on; none is made, and no model either.
+    pub fn new(hand: &HandDescription, shapes: &[SegmentShape], meshes: &[SegmentMesh]) -> Self {
+        Self::over(hand, shapes, meshes).unwrap_or_default()
+    }
+
+    fn over(hand: &HandDescription, shapes: &[SegmentShape], meshes: &[SegmentMesh]) -> Option<Self> {
+        let right = HandDescription { side: Side::Right, ..hand.clone() };
+        let reference = reference_pose(&right);
+        let stand = |hand| Some(Skeleton::new(hand).ok()?.kinematics(&Pose::identity(), &reference));
+        let kin = stand(&right)?;
+        let field = Field::new(&right, shapes, &kin);
+        let mesh = polygonise(grid_around(&right, &field), |p| field.distance(p));
+        let outlines: Vec<_> = meshes.iter().map(|m| Outline::new(m, hand.side)).collect();
+        let weights = Weights::new(&right, &field, &kin);
+        let influence = |p: &Vec3, carrier: Carrier, weight: f64| {
+            let segment = carrier.segment.index();
+            let p_bone = kin.poses[segment].inverse_transform_point(&(*p).into()).coords;
+            let tissue = if weight > 0.0 { outlines[segment].nearest(&p_bone) } else { NO_TISSUE };
+            Influence { carrier, weight, p_bone, tissue }
+        };
+        let vertex = |p: &Vec3| VisualVertex { influences: weights.at(p).map(|(c, weight)| influence(p, c, weight)) };
+        let vertices = mesh.vertices.iter().map(vertex).collect();
+        let mut skin = Self { mesh, reference, vertices, joints: ReferenceJoints::new(&stand(hand)?) };
+        if hand.side == Side::Left {
+            skin.mirror();
+        }
+        Some(skin)
+    }
+
+    /// The mirror image x → −x, wound outward again.
+    fn mirror(&mut self) {
+        self.mesh.vertices.iter_mut().for_each(|p| p.x = -p.x);
+        self.mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+        self.vertices.iter_mut().flat_map(|v| &mut v.influences).for_each(|i| i.p_bone.x = -i.p_bone.x);
+    }
+
+    /// Where the vertices are: `Σ w X (p + u)` over the frames `X` that carry them, with the displacement `u` of the tissue
+    /// in the frame of its bone.
+    pub fn posed(&self, kin: &Kinematics, displacement: impl Fn(Segment, &NodeMap) -> Vec3, out: &mut Vec<Vec3>) {
+        let frames = self.joints.frames(kin);
+        out.clear();
+        out.extend(self.vertices.iter().map(|vertex| {
+            vertex.used().map(|i| i.weight * i.place(&frames.poses[i.carrier.index()], &displacement)).sum::<Vec3>()
+        }));
+    }
+
+    /// The transpose of [`posed`](Self::posed): adds to `onto` the reduced forces that do the same work as `forces` at the
+    /// vertices, the tissue keeping its displacement.
+    pub fn push_forces(
+        &self,
+        kin: &Kinematics,
+        displacement: impl Fn(Segment, &NodeMap) -> Vec3,
+        forces: &[Vec3],
+        onto: &mut [f64; REDUCED],
+    ) {
+        let frames = self.joints.frames(kin);
+        for (vertex, force) in self.vertices.iter().zip(forces).filter(|(_, f)| **f != Vec3::zeros()) {
+            for i in vertex.used() {
+                let p = i.place(&frames.poses[i.carrier.index()], &displacement);
+                frames.add_point_force(i.carrier, &p, &(i.weight * force), onto);
+            }
+        }
+    }
+}
+
+impl VisualVertex {
+    fn used(&self) -> impl Iterator<Item = &Influence> {
+        self.influences.iter().filter(|i| i.weight > 0.0)
+    }
+}
+
+impl Influence {
+    fn place(&self, frame: &Pose, displacement: impl Fn(Segment, &NodeMap) -> Vec3) -> Vec3 {
+        let u = displacement(self.carrier.segment, &self.tissue);
+        (frame * nalgebra::Point3::from(self.p_bone + u)).coords
+    }
+}
+
+/// Cells as the description wants them, but fine enough for fingers and not too many.
+fn grid_around(hand: &HandDescription, field: &Field<'_>) -> Grid {
+    const COARSEST: f64 = 1.0 / 50.0;
+    const MOST: f64 = 4e6;
+    let (low, high) = field.bounds();
+    let finest = ((high - low).product() / MOST).cbrt();
+    Grid::around(&low, &high, hand.mesh.visual.min(COARSEST * hand.hand_length()).max(finest))
+}
+
+/// Straight fingers, spread so far that neighbours do not touch, and the thumb away from the palm.
+fn reference_pose(hand: &HandDescription) -> [f64; ANGLES] {
+    /// Part of the range towards which a finger is abducted, thumb to little finger.
+    const SPREAD: [f64; 5] = [0.2, 0.7, 0.0, -0.7, -0.8];
+    let mut angles = [0.0; ANGLES];
+    for angle in Angle::all() {
+        let [low, high] = hand.fingers[angle.finger as usize].limits[angle.kind as usize];
+        let wanted = match (angle.kind, SPREAD[angle.finger as usize]) {
+            (AngleKind::BaseAbduction, spread) if spread >= 0.0 => spread * high,
+            (AngleKind::BaseAbduction, spread) => -spread * low,
+            _ => 0.0,
+        };
+        angles[angle.index()] = wanted.max(low).min(high);
+    }
+    angles
+}
+
+/// Nothing to hang on: no displacement.
+const NO_TISSUE: NodeMap = NodeMap { nodes: [0; 4], weights: [0.0; 4] };
+
+/// The outer faces of a segment's tissue, as on a right hand.
+struct Outline {
+    faces: Vec<[u32; 3]>,
+    surface: Option<TriMesh>,
+}
+
+impl Outline {
+    fn new(mesh: &SegmentMesh, side: Side) -> Self {
+        let mut tissue = mesh.tissue.clone();
+        if side == Side::Left {
+            tissue.nodes.iter_mut().for_each(|p| p.x = -p.x);
+            tissue.tets.iter_mut().for_each(|t| t.swap(2, 3));
+        }
+        let all_held = |face: &[u32; 3]| face.iter().all(|&n| mesh.held[n as usize]);
+        let faces: Vec<_> = tissue.boundary_faces().into_iter().filter(|f| !all_held(f)).collect();
+        let surface = TriMesh::new(tissue.nodes.iter().map(to_glam).collect(), faces.clone()).ok();
+        Self { faces, surface }
+    }
+
+    /// The nearest point on them.
+    fn nearest(&self, p: &Vec3) -> NodeMap {
+        let Some(surface) = &self.surface else { return NO_TISSUE };
+        let (_, (face, place)) = surface.project_local_point_and_get_location(to_glam(p), false);
+        let Some([a, b, c]) = place.barycentric_coordinates() else { return NO_TISSUE };
+        let [i, j, k] = self.faces[face as usize];
+        NodeMap { nodes: [i, j, k, i], weights: [a, b, c, 0.0] }
+    }
+}

@@ -1,0 +1,189 @@
+use nalgebra::{Matrix3, Vector2, Vector3};
+
+/// How an aggregate's friction force `(λ_t, λ_s, λ_ω)` is bounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrictionModel {
+    /// The Coulomb–Contensou set itself: sliding and spinning compete for the same friction.
+    #[default]
+    Exact,
+    /// Separate bounds on force and torque, from the gradient of the dissipation at the free velocity (Talvas 2015, eq. 18–20).
+    Paper,
+    /// The ellipsoid with the same half axes.
+    Ellipsoid,
+    /// No torsion.
+    Coulomb,
+}
+
+/// One contact of an aggregate in the plane across its normal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PatchPoint {
+    /// Share of the normal force; the shares add up to one.
+    pub share: f64,
+    /// Place relative to the centre, along `t` and `s`, m.
+    pub place: [f64; 2],
+}
+
+/// Where the contacts of an aggregate lie and how the normal force is spread over them.
+///
+/// A relative motion `u = (v_t, v_s, ω)` moves point `i` by `v_i = (v_t, v_s) + ω (−y_i, x_i)`. Friction dissipates
+/// `Φ(u) = μ λ_n Σ p_i |v_i|` (Talvas 2015, eq. 17), which is the support function of the set of forces it can offer,
+///
+/// ```text
+/// C = μ λ_n { Σ p_i (c_i, x_i c_is − y_i c_it) : |c_i| ≤ 1 }.
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactPatch {
+    /// The contacts.
+    pub points: Vec<PatchPoint>,
+}
+
+impl ContactPatch {
+    /// A patch of points with weights of any scale; the centre is put at the weighted mean. Returns it too.
+    pub fn new(points: impl IntoIterator<Item = (f64, [f64; 2])>) -> (Self, [f64; 2]) {
+        let mut points: Vec<_> = points.into_iter().map(|(share, place)| PatchPoint { share, place }).collect();
+        let total: f64 = points.iter().map(|p| p.share).sum();
+        points.iter_mut().for_each(|p| p.share /= total);
+        let centre = [0, 1].map(|i| points.iter().map(|p| p.share * p.place[i]).sum());
+        points.iter_mut().for_each(|p| (0..2).for_each(|i| p.place[i] -= centre[i]));
+        (Self { points }, centre)
+    }
+
+    /// Whether shares are not negative and add up to one, and all is finite.
+    pub fn is_sound(&self) -> bool {
+        let sum: f64 = self.points.iter().map(|p| p.share).sum();
+        let fine = |p: &PatchPoint| p.share >= 0.0 && p.place.iter().all(|x| x.is_finite());
+        (sum - 1.0).abs() < 1e-9 && self.points.iter().all(fine)
+    }
+
+    fn point_velocity(p: &PatchPoint, u: &Vector3<f64>) -> Vector2<f64> {
+        Vector2::new(u.x - u.z * p.place[1], u.y + u.z * p.place[0])
+    }
+
+    /// `Σ p_i |v_i|`: dissipation per unit of `μ λ_n`, the support function of the set.
+    pub fn support(&self, u: &Vector3<f64>) -> f64 {
+        self.points.iter().map(|p| p.share * Self::point_velocity(p, u).norm()).sum()
+    }
+
+    /// The force per unit of `μ λ_n` that opposes a motion, a boundary point of the set: `−∇ Σ p_i |v_i|`. With `smooth > 0`, that of
+    /// `Σ p_i √(|v_i|² + smooth²)`, inside it.
+    pub fn opposing(&self, u: &Vector3<f64>, smooth: f64) -> Vector3<f64> {
+        let mut force = Vector3::zeros();
+        for p in &self.points {
+            let v = Self::point_velocity(p, u);
+            let length = f64::hypot(v.norm(), smooth);
+            if length > 0.0 {
+                let c = -p.share * v / length;
+                force += Vector3::new(c.x, c.y, p.place[0] * c.y - p.place[1] * c.x);
+            }
+        }
+        force
+    }
+
+    /// Gradient and Hessian of `Σ p_i √(|v_i|² + smooth²)`.
+    fn smooth_derivatives(&self, u: &Vector3<f64>, smooth: f64) -> (Vector3<f64>, Matrix3<f64>) {
+        let (mut gradient, mut hessian) = (Vector3::zeros(), Matrix3::zeros());
+        for p in &self.points {
+            let v = Self::point_velocity(p, u);
+            let [x, y] = p.place;
+            let inverse = 1.0 / f64::hypot(v.norm(), smooth);
+            let c = v * inverse;
+            // Rows of the map from u to v_i are (1, 0, −y) and (0, 1, x).
+            gradient += p.share * Vector3::new(c.x, c.y, x * c.y - y * c.x);
+            let (a, b, d) = (1.0 - c.x * c.x, -c.x * c.y, 1.0 - c.y * c.y);
+            let scale = p.share * inverse;
+            let (az, bz) = (b * x - a * y, d * x - b * y);
+            hessian += scale * Matrix3::new(a, b, az, b, d, bz, az, bz, x * bz - y * az);
+        }
+        (gradient, hessian)
+    }
+
+    /// Root mean square distance of the contacts from the centre: the scale of the patch, m.
+    pub fn gyration(&self) -> f64 {
+        self.points.iter().map(|p| p.share * (p.place[0].powi(2) + p.place[1].powi(2))).sum::<f64>().sqrt()
+    }
+
+    /// Greatest torque per unit of `μ λ_n`: pure spin, `Σ p_i |r_i|`, m.
+    pub fn torsion(&self) -> f64 {
+        self.support(&Vector3::new(0.0, 0.0, 1.0))
+    }
+
+    /// How far outside the unit set `{Σ p_i …}` a force is: `max_u (f·u − support(u))` over motions of unit size, zero inside. Unit size
+    /// is measured with the gyration radius, so that spin and slip weigh alike.
+    pub fn excess(&self, force: &Vector3<f64>) -> f64 {
+        // The function is concave on rays; look along many directions, then refine the best by gradient steps.
+        let g = self.gyration().max(1e-12);
+        let value = |u: &Vector3<f64>| force.dot(u) - self.support(u);
+        let mut best = (f64::NEG_INFINITY, Vector3::x());
+        const RINGS: usize = 24;
+        for i in 0..=RINGS {
+            let z = 2.0 * i as f64 / RINGS as f64 - 1.0;
+            for k in 0..2 * RINGS {
+                let a = std::f64::consts::PI * k as f64 / RINGS as f64;
+                let r = (1.0 - z * z).max(0.0).sqrt();
+                let u = Vector3::new(r * a.cos(), r * a.sin(), z / g);
+                let at = value(&u);
+                if at > best.0 {
+                    best = (at, u);
+                }
+            }
+        }
+        best.0.max(0.0)
+    }
+
+    /// Solves the friction of one aggregate: the motion `u` that is left and the force `f` that leaves it, when `u = u₀ + W f` and `f`
+    /// opposes `u` with all that the set times `bound = μ λ_n` offers.
+    ///
+    /// That is the minimum of the strictly convex `½ (u − u₀)ᵀ W⁻¹ (u − u₀) + bound · Σ p_i |v_i(u)|`, three unknowns whatever the number of
+    /// contacts. Lengths are smoothed with `smooth` (m/s), so that Newton's method applies; it is so small that a contact which sticks
+    /// moves by less than a hundredth of a micrometre in a second. `f` is inside the set, never outside.
+    pub fn solve(
+        &self,
+        w: &Matrix3<f64>,
+        free: &Vector3<f64>,
+        bound: f64,
+        smooth: f64,
+        start: &Vector3<f64>,
+    ) -> (Vector3<f64>, Vector3<f64>) {
+        let Some(stiffness) = w.try_inverse() else {
+            return (*free, Vector3::zeros());
+        };
+        // The cost less its value at rest, written so that it keeps its digits near rest.
+        let pull = stiffness * free;
+        let cost = |u: &Vector3<f64>| {
+            let excess = |p: &PatchPoint| {
+                let v = Self::point_velocity(p, u).norm();
+                p.share * v * v / (f64::hypot(v, smooth) + smooth)
+            };
+            0.5 * u.dot(&(stiffness * u)) - u.dot(&pull) + bound * self.points.iter().map(excess).sum::<f64>()
+        };
+        // Forces and torques alike, by the size of the patch.
+        let reach = self.gyration().max(1e-9);
+        let size = |f: &Vector3<f64>| Vector3::new(f.x, f.y, f.z / reach).norm();
+        let enough = 1e-13 * (bound + size(&pull));
+        // Sticking and sliding freely bracket the truth; begin at the cheapest of the guesses.
+        let zero = Vector3::zeros();
+        let mut u = [*start, zero, *free].into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(zero);
+        let mut now = cost(&u);
+        for _ in 0..200 {
+            let (slope, curvature) = self.smooth_derivatives(&u, smooth);
+            let gradient = stiffness * u - pull + bound * slope;
+            if size(&gradient) <= enough {
+                break;
+            }
+            let Some(factor) = (stiffness + bound * curvature).cholesky() else { break };
+            let step = -factor.solve(&gradient);
+            let descent = gradient.dot(&step);
+            // Where differences of the cost are rounding Newton's steps are right and need no search.
+            let polishing = -descent < 1e-13 * now.abs();
+            let mut scale = 1.0;
+            let (mut next, mut then) = (u + step, cost(&(u + step)));
+            while !polishing && then > now + 0.1 * scale * descent && scale > 1e-12 {
+                scale *= 0.5;
+                next = u + scale * step;
+                then = cost(&next);
+            }
+            (u, now) = (next, then);
+        }
+        (u, bound * self.opposing(&u, smooth))
+    }
+}

@@ -1,0 +1,51 @@
+use std::sync::{Arc, Mutex};
+
+use kiss3d::context::Context;
+
+use super::ViewerError;
+
+/// The adapter that draws, and what went wrong with it.
+pub(super) struct Adapter {
+    fault: Arc<Mutex<Option<String>>>,
+}
+
+impl Adapter {
+    /// Finds an adapter and hands it to kiss3d, which would panic if it looked for one and found none. It belongs to
+    /// this thread until the last surface on it is dropped.
+    pub async fn open() -> Result<Self, ViewerError> {
+        // OpenGL only if there is no Vulkan, Metal or Direct3D: without a display, EGL writes warnings to the terminal.
+        let found = match request(wgpu::Backends::PRIMARY).await {
+            Some(found) => Some(found),
+            None => request(wgpu::Backends::GL).await,
+        };
+        let (instance, adapter) = found.ok_or(ViewerError::NoAdapter)?;
+        let (device, queue) = adapter
+            .request_device(&wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() })
+            .await
+            .map_err(|error| ViewerError::Failed(format!("{}: {error}", adapter.get_info().name)))?;
+
+        // In place of wgpu's own handler, which panics.
+        let fault = Arc::new(Mutex::new(None));
+        let seen = Arc::clone(&fault);
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            if let Ok(mut first) = seen.lock() {
+                first.get_or_insert_with(|| error.to_string());
+            }
+        }));
+        Context::init(instance, device, queue, adapter, wgpu::TextureFormat::Rgba8Unorm);
+        Ok(Self { fault })
+    }
+
+    /// Fails with the first thing that the driver complained of.
+    pub fn check(&self) -> Result<(), ViewerError> {
+        let fault = self.fault.lock().ok().and_then(|fault| fault.clone());
+        fault.map_or(Ok(()), |message| Err(ViewerError::Failed(message)))
+    }
+}
+
+async fn request(backends: wgpu::Backends) -> Option<(wgpu::Instance, wgpu::Adapter)> {
+    let headless = wgpu::InstanceDescriptor::new_without_display_handle();
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { backends, ..headless });
+    let adapter = instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await.ok()?;
+    Some((instance, adapter))
+}

@@ -1,0 +1,152 @@
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use kiss3d::color::Color;
+use kiss3d::glamx::Vec3;
+use kiss3d::light::{Fog, Light};
+use kiss3d::post_processing::Tonemap;
+use kiss3d::resource::GpuMesh3d;
+use kiss3d::scene::SceneNode3d;
+use kiss3d::window::OffscreenSurface;
+
+use super::ViewerError;
+use super::adapter::Adapter;
+use super::camera::View;
+use super::figure::{Colour, Figure, Painted};
+use super::picture::Picture;
+
+/// How many times finer than asked it is drawn, along each side. Multisampling would be cheaper, but comes out black on
+/// OpenGL.
+const FINER: u32 = 2;
+
+/// Draws a figure off screen. In software, 1280 × 960 pixels take a few seconds.
+pub fn draw(figure: &Figure) -> Result<Picture, ViewerError> {
+    let mut pictures = draw_all(std::slice::from_ref(figure))?;
+    pictures.pop().ok_or_else(|| ViewerError::Failed("nothing was drawn".into()))
+}
+
+/// Draws several figures on one surface, which saves starting again for each.
+///
+/// It happens on a thread of its own: kiss3d keeps its state by thread, so a window that the caller has open is left
+/// alone, and a panic in the depths of a driver ends as an error here.
+pub fn draw_all(figures: &[Figure]) -> Result<Vec<Picture>, ViewerError> {
+    for (index, figure) in figures.iter().enumerate() {
+        figure.check().map_err(|problem| ViewerError::BadFigure { index, problem })?;
+    }
+    if figures.is_empty() {
+        return Ok(Vec::new());
+    }
+    std::thread::scope(|scope| {
+        // Compilers of shaders recurse deeply.
+        let thread = std::thread::Builder::new().name("viewer".into()).stack_size(16 << 20);
+        let drawing = thread.spawn_scoped(scope, || kiss3d::pollster::block_on(draw_here(figures)));
+        let drawing = drawing.map_err(|error| ViewerError::Failed(error.to_string()))?;
+        drawing.join().unwrap_or_else(|_| Err(ViewerError::Failed("the renderer panicked".into())))
+    })
+}
+
+async fn draw_here(figures: &[Figure]) -> Result<Vec<Picture>, ViewerError> {
+    let adapter = Adapter::open().await?;
+    let mut surface = OffscreenSurface::new(1, 1).await;
+    // No curve: the lights are balanced so that colours come out as they were asked for.
+    surface.set_tonemap(Tonemap::None);
+    surface.set_ambient(0.42);
+    surface.set_shadow_resolution(2048);
+    surface.set_shadow_atlas_layers(4);
+    surface.set_shadow_softness(1.5);
+    surface.set_shadow_distance(3.0 * View::DISTANCE);
+    surface.set_first_cascade_far_bound(1.4 * View::DISTANCE);
+
+    let mut pictures = Vec::with_capacity(figures.len());
+    for figure in figures {
+        render(&mut surface, figure).await;
+        // Before the pixels are read: kiss3d would wait for a frame that never came.
+        adapter.check()?;
+        let mut pixels = Vec::new();
+        surface.snap(&mut pixels);
+        adapter.check()?;
+        pictures.push(Picture::averaged(&pixels, figure.size, FINER));
+    }
+    Ok(pictures)
+}
+
+async fn render(surface: &mut OffscreenSurface, figure: &Figure) {
+    let mut view = View::new(&figure.camera, figure.size);
+    let mut scene = SceneNode3d::empty();
+    for mesh in &figure.meshes {
+        add_mesh(&mut scene, mesh, &view);
+    }
+    if let Some(height) = figure.ground {
+        add_ground(&mut scene, height, figure, &view);
+    }
+    add_lights(&mut scene, &view, figure.camera.up.into());
+
+    let background = colour(figure.background, 1.0);
+    surface.resize(figure.size.0 * FINER, figure.size.1 * FINER);
+    surface.set_background_color(background);
+    surface.window_mut().set_fog(Fog::linear(background, 1.5 * View::DISTANCE, 6.0 * View::DISTANCE));
+    for lines in &figure.lines {
+        let (colour, width) = (colour(lines.colour, 1.0), lines.width * FINER as f32);
+        for ends in &lines.segments {
+            // A hair nearer to the eye, so that an edge lies over its own surface.
+            let [a, b] = ends.map(|p| view.place(p).lerp(view.eye, 1e-3));
+            surface.window_mut().draw_line(a, b, colour, width, false);
+        }
+    }
+    surface.render_3d(&mut scene, &mut view).await;
+}
+
+fn add_mesh(scene: &mut SceneNode3d, mesh: &Painted, view: &View) {
+    if mesh.triangles.is_empty() {
+        return;
+    }
+    let vertices = mesh.vertices.iter().map(|&p| view.place(p)).collect();
+    let normals = mesh.normals.iter().map(|&n| n.into()).collect();
+    let mut node = add_shape(scene, vertices, mesh.triangles.clone(), normals);
+    node.set_color(colour(mesh.colour, mesh.opacity.clamp(0.0, 1.0)));
+    node.set_roughness(mesh.roughness.clamp(0.0, 1.0));
+    // The shadow of a translucent surface comes out in stripes.
+    node.set_casts_shadows(mesh.opacity >= 1.0);
+}
+
+/// A square that reaches into the fog.
+fn add_ground(scene: &mut SceneNode3d, height: f32, figure: &Figure, view: &View) {
+    let [x, _, z] = figure.camera.target;
+    let middle = view.place([x, height, z]);
+    let corners = [[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]];
+    let corners = corners.map(|[x, z]| middle + 8.0 * View::DISTANCE * Vec3::new(x, 0.0, z));
+    let mut node = add_shape(scene, corners.into(), vec![[0, 1, 2], [0, 2, 3]], vec![Vec3::Y; 4]);
+    node.set_color(colour(figure.background, 1.0));
+    node.set_roughness(1.0);
+}
+
+fn add_shape(scene: &mut SceneNode3d, at: Vec<Vec3>, triangles: Vec<[u32; 3]>, normals: Vec<Vec3>) -> SceneNode3d {
+    let shape = GpuMesh3d::new(at, triangles, Some(normals), None, false);
+    let mut node = scene.add_mesh(Rc::new(RefCell::new(shape)), Vec3::ONE);
+    node.set_metallic(0.0);
+    node.enable_backface_culling(false);
+    node
+}
+
+/// A key light over the left shoulder, which casts the shadows; a cooler one from the right to fill them; and a weak
+/// one from below, as a table throws it back.
+fn add_lights(scene: &mut SceneNode3d, view: &View, vertical: Vec3) {
+    let back = view.eye / View::DISTANCE;
+    let right = view.up.cross(back);
+    let up = vertical.normalize_or(view.up);
+    let lights = [
+        (up - 0.8 * right + 0.5 * back, [1.0, 0.97, 0.94], 2.1, true),
+        (0.3 * up + right + 0.4 * back, [0.9, 0.95, 1.0], 0.7, false),
+        (0.3 * back - view.up, [1.0, 0.95, 0.92], 0.3, false),
+    ];
+    for (from, [r, g, b], intensity, casts_shadows) in lights {
+        let light = Light::directional(-from.normalize_or(Vec3::Y)).with_color(Color::new(r, g, b, 1.0));
+        scene.add_light(light.with_intensity(intensity).with_casts_shadows(casts_shadows));
+    }
+}
+
+/// kiss3d calculates with linear light, and shows it with the exponent 1/2.2.
+fn colour(seen: Colour, opacity: f32) -> Color {
+    let [r, g, b] = seen.map(|c| c.clamp(0.0, 1.0).powf(2.2));
+    Color::new(r, g, b, opacity)
+}

@@ -1,0 +1,144 @@
+use std::collections::BTreeSet;
+
+use super::camera::Camera;
+use crate::math::Vec3;
+use crate::mesh::SurfaceMesh;
+
+/// Red, green and blue as they are seen on a screen (sRGB), 0 to 1.
+pub type Colour = [f32; 3];
+
+/// Skin of medium tone.
+pub const SKIN: Colour = [0.88, 0.67, 0.57];
+/// The off-white of the background and the ground.
+pub const PAPER: Colour = [0.86, 0.87, 0.89];
+
+/// Greatest width and height: beyond, drivers begin to run out of memory.
+const LARGEST: u32 = 4096;
+
+/// What is seen in a picture. Lengths are in metres.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Surfaces.
+    pub meshes: Vec<Painted>,
+    /// Lines, such as bones and the edges of tetrahedra.
+    pub lines: Vec<Lines>,
+    /// Height of a horizontal ground that takes the shadows; none if the meshes float.
+    pub ground: Option<f32>,
+    /// From where it is seen.
+    pub camera: Camera,
+    /// Width and height of the picture in pixels.
+    pub size: (u32, u32),
+    /// Behind everything; the ground has this colour too, and fades into it.
+    pub background: Colour,
+}
+
+/// A surface and its material.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Painted {
+    /// Vertex positions.
+    pub vertices: Vec<[f32; 3]>,
+    /// Outward unit normals, one a vertex.
+    pub normals: Vec<[f32; 3]>,
+    /// Three vertex numbers a triangle, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Colour of the material.
+    pub colour: Colour,
+    /// From 0, not seen, to 1; what lies behind shows through.
+    pub opacity: f32,
+    /// From 0, a mirror, to 1, chalk. Skin is about 0.55.
+    pub roughness: f32,
+}
+
+/// Separate line segments of one look.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lines {
+    /// The ends of each segment.
+    pub segments: Vec<[[f32; 3]; 2]>,
+    /// Their colour, not lit.
+    pub colour: Colour,
+    /// Width in pixels.
+    pub width: f32,
+}
+
+impl Figure {
+    /// Meshes on a background of paper without a ground, 1280 × 960.
+    pub fn new(meshes: Vec<Painted>, camera: Camera) -> Self {
+        Self { meshes, lines: Vec::new(), ground: None, camera, size: (1280, 960), background: PAPER }
+    }
+
+    /// Says the first thing that keeps it from being drawn.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let (width, height) = self.size;
+        if ![width, height].iter().all(|side| (1..=LARGEST).contains(side)) {
+            return Err(format!("its size is {width} × {height} pixels, each must be within 1 to {LARGEST}"));
+        }
+        self.camera.check()?;
+        for (m, mesh) in self.meshes.iter().enumerate() {
+            mesh.check().map_err(|problem| format!("mesh {m}: {problem}"))?;
+        }
+        let is_good = |lines: &Lines| lines.width.is_finite() && lines.segments.iter().flatten().all(is_finite);
+        if !self.lines.iter().all(is_good) || self.ground.is_some_and(|height| !height.is_finite()) {
+            return Err("a line or the ground is not finite".into());
+        }
+        Ok(())
+    }
+}
+
+impl Painted {
+    /// A mesh in an opaque, skin-like material, with smooth normals.
+    pub fn new(mesh: &SurfaceMesh, colour: Colour) -> Self {
+        Self {
+            vertices: mesh.vertices.iter().map(to_f32).collect(),
+            normals: mesh.vertex_normals().iter().map(to_f32).collect(),
+            triangles: mesh.triangles.clone(),
+            colour,
+            opacity: 1.0,
+            roughness: 0.55,
+        }
+    }
+
+    /// Every edge once, to be laid over the surface.
+    pub fn wireframe(&self, colour: Colour, width: f32) -> Lines {
+        let edges: BTreeSet<(u32, u32)> = (self.triangles.iter())
+            .flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)])
+            .map(|(a, b)| (a.min(b), a.max(b)))
+            .collect();
+        let vertex = |v: u32| self.vertices.get(v as usize).copied();
+        let segments = edges.into_iter().filter_map(|(a, b)| Some([vertex(a)?, vertex(b)?])).collect();
+        Lines { segments, colour, width }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let count = self.vertices.len();
+        if self.normals.len() != count {
+            return Err(format!("{} normals for {count} vertices", self.normals.len()));
+        }
+        if !self.vertices.iter().chain(&self.normals).all(is_finite) {
+            return Err("a vertex or a normal is not finite".into());
+        }
+        if !self.colour.iter().chain([&self.opacity, &self.roughness]).all(|x| x.is_finite()) {
+            return Err("its colour, opacity or roughness is not finite".into());
+        }
+        match self.triangles.iter().flatten().find(|&&v| v as usize >= count) {
+            Some(outside) => Err(format!("a triangle names vertex {outside} of {count}")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Lines {
+    /// Segments between points of the simulation.
+    pub fn new(segments: impl IntoIterator<Item = [Vec3; 2]>, colour: Colour, width: f32) -> Self {
+        let segments = segments.into_iter().map(|ends| ends.map(|p| to_f32(&p))).collect();
+        Self { segments, colour, width }
+    }
+}
+
+/// The viewer's precision.
+fn to_f32(v: &Vec3) -> [f32; 3] {
+    [v.x as f32, v.y as f32, v.z as f32]
+}
+
+fn is_finite(v: &[f32; 3]) -> bool {
+    v.iter().all(|x| x.is_finite())
+}

@@ -1,0 +1,224 @@
+//! The program as a user types it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn fingerpad(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_fingerpad"))
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("the program runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder of this test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// The right hand with something changed, as a file.
+fn spoiled(name: &str, change: impl Fn(String) -> String) -> String {
+    let good =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("hands/right.toml")).expect("the hand");
+    let file = folder("hands").join(name);
+    std::fs::write(&file, change(good)).expect("a file");
+    file.to_string_lossy().into_owned()
+}
+
+fn line_of(file: &str, needle: &str) -> usize {
+    let text = std::fs::read_to_string(file).expect("the file");
+    text.lines().position(|l| l.contains(needle)).expect("the line") + 1
+}
+
+#[test]
+fn hand_describes_the_shipped_hands() {
+    for (file, side) in [
+        ("hands/right.toml", "right"),
+        ("hands/left.toml", "left"),
+        ("hands/small.toml", "right"),
+        ("hands/large.toml", "right"),
+    ] {
+        let out = fingerpad(&["hand", file, "--json"]);
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let hand: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        assert_eq!(hand["side"], side);
+        assert_eq!(hand["phalanges"], 15);
+        assert_eq!(hand["degrees_of_freedom"]["reduced"], 26);
+        let tetrahedra = hand["tetrahedra"].as_u64().expect("a count");
+        assert!((1350..=1650).contains(&tetrahedra), "{tetrahedra}");
+        assert!(hand["worst_quality"].as_f64().expect("a number") > 0.2);
+        assert!(hand["visual_vertices"].as_u64().expect("a count") > 2000);
+        assert_eq!(hand["segments"].as_array().expect("a list").len(), 16);
+        assert_eq!(hand["limits_deg"].as_object().expect("a table").len(), 20);
+    }
+    let plain = fingerpad(&["hand"]);
+    assert!(plain.status.success() && text(&plain.stdout).contains("tetrahedra"));
+}
+
+#[test]
+fn resolution_scales_the_mesh() {
+    let count = |resolution: &str| {
+        let file = spoiled(&format!("resolution_{resolution}.toml"), |t| {
+            t.replace("resolution = 1.0", &format!("resolution = {resolution}"))
+        });
+        let out = fingerpad(&["hand", &file, "--json"]);
+        let hand: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        hand["tetrahedra"].as_f64().expect("a count")
+    };
+    let one = count("1.0");
+    for (resolution, factor) in [("0.34", 0.34), ("2.0", 2.0), ("8.0", 8.0)] {
+        let ratio = count(resolution) / one;
+        assert!((ratio / factor - 1.0).abs() < 0.35, "resolution {resolution} gives {ratio:.2} times as many");
+    }
+}
+
+#[test]
+fn check_reports_every_error_with_its_place() {
+    let good = fingerpad(&["check", "hands/right.toml", "hands/left.toml", "hands/small.toml", "hands/large.toml"]);
+    assert!(good.status.success(), "{}", text(&good.stderr));
+    let file = spoiled("several.toml", |t| {
+        t.replace("bone_density = 1500", "bone_densty = 1500")
+            .replace("poisson = 0.42", "poisson = 0.7")
+            .replace("lengths = [0.0398, 0.0224, 0.0158]", "lengths = [0.0398, 0.0224]")
+            .replace("side = \"right\"", "side = \"rigth\"")
+    });
+    let out = fingerpad(&["check", &file]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(out.stdout.is_empty());
+    let errors = text(&out.stderr);
+    let expect = |needle: &str, parts: &[&str]| {
+        let place = format!("{file}:{}:", line_of(&file, needle));
+        let found = errors.lines().any(|l| l.contains(&place) && parts.iter().all(|p| l.contains(p)));
+        assert!(found, "{place} {parts:?} in:\n{errors}");
+    };
+    expect("bone_densty", &["bone_densty: unknown key; did you mean `bone_density`?"]);
+    expect("poisson = 0.7", &["tissue.poisson", "0.7 is out of range", "0 to 0.49"]);
+    expect("lengths = [0.0398, 0.0224]", &["index.lengths", "a list of 3 numbers", "found 2"]);
+    expect("rigth", &["side", "`rigth` is not known", "`right` or `left`"]);
+    assert!(errors.contains("bone_density: missing"), "{errors}");
+    let column = errors.lines().find(|l| l.contains("bone_densty")).expect("the line");
+    assert!(column.contains(":1: bone_densty"), "the column is the key's: {column}");
+}
+
+#[test]
+fn bad_files_get_a_sentence_and_exit_code_2() {
+    let cases: Vec<(String, &str)> = vec![
+        ("hands/nowhere.toml".into(), "cannot be read"),
+        (spoiled("syntax.toml", |t| t.replace("[palm]", "[palm")), "not valid TOML"),
+        (spoiled("circle.toml", |_| "base = \"circle.toml\"\n".into()), "in a circle"),
+        (spoiled("orphan.toml", |_| "base = \"nobody.toml\"\n".into()), "there is no file"),
+        (
+            spoiled("both.toml", |t| t.replace("hand_length = 0.187", "hand_length = 0.187\nscale = 1.0")),
+            "exclude each other",
+        ),
+        (spoiled("limits.toml", |t| t.replacen("[-20, 90]", "[90, -20]", 1)), "is greater than"),
+        (spoiled("pose.toml", |t| t.replace("[poses.fist]", "[poses.fits]")), "`fist` is missing"),
+        (
+            spoiled("far.toml", |t| t.replace("index = [0, 4, 0, 0]", "index = [0, 44, 0, 0]")),
+            "outside the joint's limits",
+        ),
+        (
+            spoiled("parallel.toml", |t| t.replacen("dorsal = [0, 1, 0]", "dorsal = [0, 0, 1]", 5)),
+            "must not be parallel",
+        ),
+        (spoiled("text.toml", |t| t.replace("thickness = 0.014", "thickness = \"thick\"")), "found a string"),
+        (spoiled("nan.toml", |t| t.replace("thickness = 0.014", "thickness = nan")), "out of range"),
+        (spoiled("flat.toml", |t| t.replace("[palm]\n", "palm = 3\n[nothing]\n")), "expected a table"),
+        (spoiled("hand.yaml", |t| t), "expected a hand file"),
+    ];
+    for (file, sentence) in cases {
+        let out = fingerpad(&["check", &file]);
+        let errors = text(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{file}: {errors}");
+        assert!(errors.contains(sentence), "{file}: expected `{sentence}` in:\n{errors}");
+        assert!(errors.lines().all(|l| l.starts_with("error: ")), "{errors}");
+        assert!(!errors.contains("panicked"));
+    }
+    assert_eq!(fingerpad(&["hnad"]).status.code(), Some(2));
+    assert_eq!(fingerpad(&["bench", "nothing"]).status.code(), Some(2));
+}
+
+#[test]
+fn json_of_check_lists_the_problems() {
+    let file = spoiled("json.toml", |t| t.replace("poisson = 0.42", "poisson = 0.7"));
+    let out = fingerpad(&["check", &file, "--json"]);
+    assert_eq!(out.status.code(), Some(2));
+    let found: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert_eq!(found["problems"][0]["key"], "tissue.poisson");
+    assert_eq!(found["problems"][0]["line"], line_of(&file, "poisson = 0.7"));
+}
+
+/// A generated phalanx as a Gmsh 2.2 file, with one element spoiled if asked.
+fn gmsh(name: &str, invert: Option<usize>) {
+    use fingerpad::hand::SegmentShape;
+    use fingerpad::mesh::{ShellGrid, shell};
+    use fingerpad::tracking::{Finger, Segment};
+    let hand =
+        fingerpad::assets::load_hand(&Path::new(env!("CARGO_MANIFEST_DIR")).join("hands/right.toml")).expect("a hand");
+    let shape = SegmentShape::of(&hand, Segment::phalanx(Finger::Index, 2));
+    let (mesh, _) = shell(ShellGrid { around: 9, along: 5, layers: 2 }, |d, s, t| shape.point(d, s, t));
+    let mut out = format!("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{}\n", mesh.nodes.len());
+    for (i, p) in mesh.nodes.iter().enumerate() {
+        out += &format!("{} {:e} {:e} {:e}\n", i + 1, p.x, p.y, p.z);
+    }
+    out += &format!("$EndNodes\n$Elements\n{}\n", mesh.tets.len());
+    for (i, tet) in mesh.tets.iter().enumerate() {
+        let mut n = tet.map(|n| n + 1);
+        if invert == Some(i) {
+            n.swap(0, 1);
+        }
+        out += &format!("{} 4 2 1 1 {} {} {} {}\n", i + 1, n[0], n[1], n[2], n[3]);
+    }
+    out += "$EndElements\n";
+    std::fs::write(folder("hands").join(name), out).expect("a file");
+}
+
+#[test]
+fn a_mesh_of_ones_own_takes_the_place_of_a_generated_one() {
+    gmsh("tip.msh", None);
+    gmsh("bad_tip.msh", Some(41));
+    let with = |mesh: &str| {
+        spoiled(&format!("with_{mesh}.toml"), |t| {
+            t.replace("visual = 0.0025\n", &format!("visual = 0.0025\n[mesh.replace]\nindex_distal = \"{mesh}\"\n"))
+        })
+    };
+    let out = fingerpad(&["hand", &with("tip.msh"), "--json"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let hand: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let tip =
+        hand["segments"].as_array().expect("a list").iter().find(|s| s["name"] == "index_distal").expect("the tip");
+    assert_eq!(tip["tetrahedra"], 6 * 9 * 5 * 2);
+    let out = fingerpad(&["check", &with("bad_tip.msh")]);
+    let errors = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(errors.contains("bad_tip.msh:") && errors.contains("42") && errors.contains("inverted"), "{errors}");
+    let out = fingerpad(&["check", &with("missing.msh")]);
+    assert!(text(&out.stderr).contains("mesh.replace.index_distal: there is no file"), "{}", text(&out.stderr));
+}
+
+#[test]
+fn bench_prints_its_table() {
+    let out = fingerpad(&["bench", "--steps", "20", "--json", "-q"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let table: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let rows = table["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[2]["refactorisations_per_step"], 16.0);
+    assert!(rows.iter().all(|r| r["step_ms"]["median"].as_f64().is_some_and(|t| t > 0.0)));
+}
+
+#[test]
+fn completions_and_help_are_there() {
+    assert!(text(&fingerpad(&["completions", "bash"]).stdout).contains("fingerpad"));
+    let help = text(&fingerpad(&["--help"]).stdout);
+    for command in ["check", "hand", "bench", "render", "devices"] {
+        assert!(help.contains(command), "{command}");
+    }
+    assert!(fingerpad(&["devices", "list"]).status.success());
+}
