@@ -38,10 +38,12 @@ fn finger() -> impl Strategy<Value = FingerDescription> {
     let frame =
         (direction(), direction()).prop_filter("not parallel", |(a, b)| a.cross(b).norm() > 0.05 * a.norm() * b.norm());
     let place = [-0.1..0.1, -0.1..0.1, -0.1..0.1f64];
+    let axes = [direction(), direction(), direction(), direction()]
+        .prop_filter("30° apart", |a| a[0].normalize().cross(&a[1].normalize()).norm() > 0.5);
     (
         place,
         frame,
-        [direction(), direction(), direction(), direction()],
+        axes,
         [limits(), limits(), limits(), limits()],
         [within(ranges::LENGTH), within(ranges::LENGTH), within(ranges::LENGTH)],
         [within(ranges::BONE_RADIUS), within(ranges::BONE_RADIUS), within(ranges::BONE_RADIUS)],

@@ -5,7 +5,7 @@ use nalgebra::{Cholesky, Const};
 use super::{Body, MaterialPoint, Step};
 use crate::hand::{HandModel, Kinematics, REDUCED, Reduced, ReducedState, Target};
 use crate::math::{Pose, StateHash, Vec3};
-use crate::tracking::{ANGLES, Segment, TrackedHand};
+use crate::tracking::{Segment, TrackedHand};
 
 /// Layers 2 and 3: the articulated hand in reduced coordinates, drawn to the tracked one by springs.
 #[derive(Clone, Debug)]
@@ -19,8 +19,8 @@ pub struct HandBody {
     factor: Option<Cholesky<f64, Const<REDUCED>>>,
 }
 
-/// Rounds in which the set of joint limits that act is sought; it settles in one or two.
-const LIMIT_ROUNDS: usize = 4;
+/// Rounds in which it is sought which springs act; it settles in one or two.
+const ROUNDS: usize = 6;
 
 impl HandBody {
     /// A hand at rest where the tracked one is.
@@ -71,34 +71,29 @@ impl Body for HandBody {
         REDUCED
     }
 
-    /// Solves with the joint limits that act at the end of the step: the set is guessed from where the angles are heading,
+    /// Solves with the springs and limits as they act at the end of the step: which do is guessed from where the hand is heading,
     /// and corrected until the solution agrees with it.
     fn free_motion(&mut self, step: &Step) {
-        let heading = |angles: &[f64; ANGLES], v: &Reduced| -> [f64; ANGLES] {
-            std::array::from_fn(|j| angles[j] + step.h * v[6 + j])
-        };
         self.target.follow(&self.tracked, step.time + step.h, step.h, &self.model.description.coupling);
-        let mut at = heading(&self.state.angles, &self.state.velocity);
-        let mut velocity = self.state.velocity;
-        let inertial = self.model.inertial_terms(&self.kinematics, &velocity);
-        for _ in 0..LIMIT_ROUNDS {
-            let system = self.model.reduced_system(&inertial, &self.state, &self.target, step.h, &at);
+        let inertial = self.model.inertial_terms(&self.kinematics, &self.state.velocity, step.h);
+        let start = self.state.velocity;
+        let mut moved = step.h * start;
+        let mut acting = None;
+        for _ in 0..ROUNDS {
+            let system = self.model.reduced_system(&inertial, &self.state, &self.target, step.h, &moved);
+            if acting == Some(system.acting) {
+                break;
+            }
+            acting = Some(system.acting);
             let Some(factor) = Cholesky::new(system.matrix) else {
                 break;
             };
             let mut dv = system.rhs;
             factor.solve_mut(&mut dv);
             self.factor = Some(factor);
-            velocity = self.state.velocity + dv;
-            let next = heading(&self.state.angles, &velocity);
-            let acts = |x: f64, [low, high]: [f64; 2]| (x < low, x > high);
-            let settled = (0..ANGLES).all(|j| acts(at[j], self.model.limits[j]) == acts(next[j], self.model.limits[j]));
-            at = next;
-            if settled {
-                break;
-            }
+            moved = step.h * (start + dv);
         }
-        self.state.velocity = velocity;
+        self.state.velocity = moved / step.h;
     }
 
     fn position(&self, at: &MaterialPoint) -> Vec3 {

@@ -59,6 +59,8 @@ pub struct ReducedSystem {
     pub matrix: ReducedMatrix,
     /// `b = h f − h² K v`.
     pub rhs: Reduced,
+    /// Which springs are saturated and which limits act, a bit each.
+    pub acting: u64,
 }
 
 /// Where the springs pull to: the tracked hand, but never faster than a hand can be.
@@ -207,30 +209,38 @@ impl HandModel {
     /// The force with which the coupling pulls the hand to the tracked one, for the state as it is: springs that saturate,
     /// and dampers towards the tracked velocity. Its opposite is what a haptic device would be sent.
     pub fn coupling_force(&self, state: &ReducedState, target: &Target) -> Reduced {
-        let spring = self.spring(state, target);
+        let spring = self.spring(state, target, &Reduced::zeros());
         spring.force + self.coupling_damping.component_mul(&(target.velocity - state.velocity))
     }
 
     /// What of the step does not depend on the joint limits.
-    pub fn inertial_terms(&self, kin: &Kinematics, v: &Reduced) -> InertialTerms {
-        InertialTerms { mass: self.mass_matrix(kin), bias: self.bias(kin, v) }
+    ///
+    /// DEVIATION: the bias, quadratic in the velocity and taken at the start of the step, may change the momentum by half of itself in
+    /// one step and no more. A hand stays far below that; numbers that run away would otherwise square themselves every step.
+    pub fn inertial_terms(&self, kin: &Kinematics, v: &Reduced, h: f64) -> InertialTerms {
+        let mass = self.mass_matrix(kin);
+        let bias = self.bias(kin, v);
+        let (momentum, change) = ((mass * v).norm(), h * bias.norm());
+        let most = 0.5 * momentum;
+        InertialTerms { mass, bias: if change > most { bias * (most / change) } else { bias } }
     }
 
     /// Sets the step up: springs to the tracked hand, one-sided limits, dampers, and the hand's own inertia.
     ///
-    /// Gravity is left out: the arm that wears the glove carries the hand. Limits are springs only past their ends, so which
-    /// of them act is part of the unknown; `limits_at` says where the angles are expected at the end of the step. They have no
-    /// dampers: a damper would pull back from the limit before it is reached, and implicit Euler stops a stiff spring anyway.
+    /// Gravity is left out: the arm that wears the glove carries the hand. Limits are springs only past their ends, and the other
+    /// springs saturate, so which of them act is part of the unknown: `moved` is the guess of how far the step will go, from which it
+    /// is read. Limits have no dampers: a damper would pull back from the limit before it is reached, and implicit Euler stops a
+    /// stiff spring anyway.
     pub fn reduced_system(
         &self,
         inertial: &InertialTerms,
         state: &ReducedState,
         target: &Target,
         h: f64,
-        limits_at: &[f64; ANGLES],
+        moved: &Reduced,
     ) -> ReducedSystem {
-        let spring = self.spring(state, target);
-        let limits = self.limit_springs(state, limits_at);
+        let spring = self.spring(state, target, moved);
+        let limits = self.limit_springs(state, moved);
         let stiffness = spring.stiffness + limits.stiffness;
         let damping = &self.coupling_damping;
         let mut matrix = inertial.mass;
@@ -240,38 +250,45 @@ impl HandModel {
         let v = &state.velocity;
         let pull = self.coupling_damping.component_mul(&(target.velocity - v));
         let force = spring.force + limits.force + pull - inertial.bias;
-        ReducedSystem { matrix, rhs: h * force - h * h * stiffness.component_mul(v) }
+        ReducedSystem { matrix, rhs: h * force - h * h * stiffness.component_mul(v), acting: spring.acting | limits.acting }
     }
 
-    fn spring(&self, state: &ReducedState, target: &Target) -> Springs {
+    fn spring(&self, state: &ReducedState, target: &Target, moved: &Reduced) -> Springs {
         let mut springs = Springs::default();
         let c = &self.description.coupling;
         let offset = target.palm.translation.vector - state.palm.translation.vector;
-        springs.pull(0, c.palm, offset, c.max_force);
+        springs.pull(0, c.palm, offset, moved, c.max_force);
         let turn = log(&(target.palm.rotation * state.palm.rotation.inverse()));
-        springs.pull(3, c.palm_rotation, turn, c.max_torque);
+        springs.pull(3, c.palm_rotation, turn, moved, c.max_torque);
         for j in 0..ANGLES {
-            let (k, wanted) = (c.joints[j % 4], target.angles[j] - state.angles[j]);
-            let torque = k * wanted;
-            springs.force[6 + j] = torque.clamp(-c.max_joint_torque, c.max_joint_torque);
-            springs.stiffness[6 + j] = if torque.abs() > c.max_joint_torque { 0.0 } else { k };
+            let (k, offset) = (c.joints[j % 4], target.angles[j] - state.angles[j]);
+            let at_end = k * (offset - moved[6 + j]);
+            if at_end.abs() > c.max_joint_torque {
+                springs.force[6 + j] = c.max_joint_torque.copysign(at_end);
+                springs.acting |= 1 << (2 + j);
+            } else {
+                springs.force[6 + j] = k * offset;
+                springs.stiffness[6 + j] = k;
+            }
         }
         springs
     }
 
-    fn limit_springs(&self, state: &ReducedState, at: &[f64; ANGLES]) -> Springs {
+    fn limit_springs(&self, state: &ReducedState, moved: &Reduced) -> Springs {
         let mut springs = Springs::default();
         let k = self.description.coupling.limit;
         for (j, [low, high]) in self.limits.iter().enumerate() {
-            let past = if at[j] < *low {
-                state.angles[j] - low
-            } else if at[j] > *high {
-                state.angles[j] - high
+            let at_end = state.angles[j] + moved[6 + j];
+            let (end, bit) = if at_end < *low {
+                (low, 22 + j)
+            } else if at_end > *high {
+                (high, 42 + j)
             } else {
                 continue;
             };
-            springs.force[6 + j] = -k * past;
+            springs.force[6 + j] = -k * (state.angles[j] - end);
             springs.stiffness[6 + j] = k;
+            springs.acting |= 1 << bit;
         }
         springs
     }
@@ -281,26 +298,28 @@ impl HandModel {
 struct Springs {
     force: Reduced,
     stiffness: Reduced,
+    acting: u64,
 }
 
 impl Default for Springs {
     fn default() -> Self {
-        Self { force: Reduced::zeros(), stiffness: Reduced::zeros() }
+        Self { force: Reduced::zeros(), stiffness: Reduced::zeros(), acting: 0 }
     }
 }
 
 impl Springs {
-    /// A spring over three coordinates that pulls with `most` at the most. Beyond, the pull is constant and has no
-    /// stiffness; the damper still works in full.
-    fn pull(&mut self, first: usize, k: f64, offset: Vec3, most: f64) {
-        let force = k * offset;
-        let length = force.norm();
+    /// A spring over three coordinates that pulls with `most` at the most at the end of the step. Beyond, the pull is constant and has
+    /// no stiffness; the damper still works in full.
+    fn pull(&mut self, first: usize, k: f64, offset: Vec3, moved: &Reduced, most: f64) {
+        let at_end = k * (offset - moved.fixed_rows::<3>(first));
+        let length = at_end.norm();
         let saturated = length > most;
-        let force = if saturated { force * (most / length) } else { force };
+        let force = if saturated { at_end * (most / length) } else { k * offset };
         for i in 0..3 {
             self.force[first + i] = force[i];
             self.stiffness[first + i] = if saturated { 0.0 } else { k };
         }
+        self.acting |= u64::from(saturated) << (first / 3);
     }
 }
 

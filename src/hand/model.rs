@@ -34,7 +34,10 @@ pub struct HandModel {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum HandFault {
     /// Directions or axes that span no frame.
-    #[error("{finger}: `direction` and `dorsal` must not be parallel, and no axis may be zero")]
+    #[error(
+        "{finger}: `direction` and `dorsal` must not be parallel, no axis may be zero, and the axes of base flexion and base \
+         abduction must be at least 30° apart"
+    )]
     Frame {
         /// Which finger.
         finger: &'static str,

@@ -31,6 +31,9 @@ pub struct Kinematics {
     pub centres: [Vec3; ANGLES],
 }
 
+/// Sine of the least angle between the two axes of a finger's base: 30°.
+const LEAST_SINE: f64 = 0.5;
+
 /// The mirror image of a hand under x → −x. A direction `v` goes to `m v`; an axis of rotation, being a pseudovector, to
 /// `−m a`, so that the same angle bends the mirrored finger the same way.
 fn mirrored(v: &Vec3) -> Vec3 {
@@ -48,6 +51,10 @@ impl Skeleton {
             let mut axes = [Vec3::x_axis(); 4];
             for (unit, axis) in axes.iter_mut().zip(&finger.axes) {
                 *unit = nalgebra::Unit::try_new(turn(axis), 1e-6).ok_or(which)?;
+            }
+            // A base whose two axes are nearly one has a motion without inertia.
+            if axes[0].cross(&axes[1]).norm() < LEAST_SINE {
+                return Err(which);
             }
             Ok(Chain {
                 base: place(&finger.base),
