@@ -153,6 +153,23 @@ fn hand_length_fits_the_user() {
 }
 
 #[test]
+fn skin_is_denser_on_the_pads() {
+    let model = model("right.toml");
+    for segment in Segment::phalanges().filter(|s| s.is_tip()) {
+        let mesh = &model.meshes[segment.index()];
+        let mean = |palmar: bool| {
+            let side = |(p, _): &(&Vec3, &f64)| (p.y < 0.0) == palmar && p.y.abs() > 0.5 * p.x.abs();
+            let areas: Vec<f64> =
+                mesh.skin.vertices.iter().zip(&mesh.skin_areas).filter(side).map(|(_, a)| *a).collect();
+            areas.iter().sum::<f64>() / areas.len() as f64
+        };
+        let (pad, back) = (mean(true), mean(false));
+        println!("{}: {:.1} mm² a vertex on the pad, {:.1} on the back", segment.name(), 1e6 * pad, 1e6 * back);
+        assert!(pad < back, "{}", segment.name());
+    }
+}
+
+#[test]
 fn skin_maps_go_both_ways() {
     // Power at the skin = power at the skeleton and the tissue, for any force, pose and velocity; and the velocity is that of the
     // position.

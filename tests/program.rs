@@ -204,7 +204,7 @@ fn a_mesh_of_ones_own_takes_the_place_of_a_generated_one() {
 
 #[test]
 fn bench_prints_its_table() {
-    let out = fingerpad(&["bench", "--steps", "20", "--json", "-q"]);
+    let out = fingerpad(&["bench", "free_motion", "--steps", "20", "--json", "-q"]);
     assert!(out.status.success(), "{}", text(&out.stderr));
     let table: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
     let rows = table["rows"].as_array().expect("rows");

@@ -89,7 +89,7 @@ pub struct RigidBody {
     shape: SharedShape,
     mass: f64,
     /// Centre of mass in the frame of the body.
-    centre: Vec3,
+    local_centre: Vec3,
     /// Inertia about it in the frame of the body, and its inverse.
     inertia: Mat3,
     inverse_inertia: Mat3,
@@ -137,7 +137,7 @@ impl RigidBody {
         let mut body = Self {
             shape,
             mass,
-            centre,
+            local_centre: centre,
             inertia,
             inverse_inertia,
             place: pose.translation.vector + pose.rotation * centre,
@@ -174,7 +174,7 @@ impl RigidBody {
 
     /// Placement of the body's frame.
     pub fn pose(&self) -> Pose {
-        Pose::from_parts((self.place - self.orientation * self.centre).into(), self.orientation)
+        Pose::from_parts((self.place - self.orientation * self.local_centre).into(), self.orientation)
     }
 
     /// Velocity of the centre of mass, m/s.
@@ -206,7 +206,7 @@ impl RigidBody {
     }
 
     fn arm(&self, at: &MaterialPoint) -> Vec3 {
-        self.orientation * (at.local - self.centre)
+        self.orientation * (at.local - self.local_centre)
     }
 }
 

@@ -124,7 +124,7 @@ impl SoftBody {
             h: 0.0,
             dv,
         };
-        body.into_frame();
+        body.fit_frame();
         body
     }
 
@@ -154,7 +154,7 @@ impl SoftBody {
             let node = node as usize;
             set(node, &mut self.positions[node], &mut self.velocities[node]);
         }
-        self.into_frame();
+        self.fit_frame();
     }
 
     /// Mass of the free nodes, kg.
@@ -174,7 +174,7 @@ impl SoftBody {
     }
 
     /// Finds the frame that fits the nodes best, and expresses displacement and velocity in it.
-    fn into_frame(&mut self) {
+    fn fit_frame(&mut self) {
         if self.free {
             let mut moment = Vec3::zeros();
             for (&node, m) in self.model.free_nodes().iter().zip(self.model.masses()) {
@@ -223,7 +223,7 @@ impl Body for SoftBody {
 
     fn free_motion(&mut self, step: &Step) {
         self.h = step.h;
-        self.into_frame();
+        self.fit_frame();
         self.model.prepare(&mut self.state, step.h, &step.refactor);
         let gravity = self.frame.transpose() * step.gravity;
         let masses = self.model.masses();

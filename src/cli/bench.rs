@@ -7,16 +7,17 @@ use serde_json::json;
 
 use super::{Talk, load_model};
 use crate::body::Refactor;
-use crate::body::fem::Factor;
-use crate::hand::HandModel;
+use crate::body::fem::{Continuum, Factor};
+use crate::hand::{HandModel, Material};
 use crate::math::{Pose, Vec3};
+use crate::mesh::block;
 use crate::sim::{Hand, HandOptions, Parameters, Status, World};
 use crate::tracking::{PoseKey, PoseSequence};
 
 /// What to measure.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Benchmarks to run; all if left out. There is `free_motion`.
+    /// Benchmarks to run; all if left out: `free_motion`, `factor`.
     names: Vec<String>,
     /// A hand file; the built-in average right hand if left out.
     #[arg(long)]
@@ -29,49 +30,93 @@ pub struct Arguments {
     json: bool,
 }
 
+const NAMES: [&str; 2] = ["free_motion", "factor"];
+
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
-    if let Some(name) = arguments.names.iter().find(|n| *n != "free_motion") {
-        bail!("there is no benchmark `{name}`; expected `free_motion`");
+    if let Some(name) = arguments.names.iter().find(|n| !NAMES.contains(&n.as_str())) {
+        bail!("there is no benchmark `{name}`; expected `free_motion` or `factor`");
     }
+    let wanted = |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name);
     if cfg!(debug_assertions) {
         talk.say("note: this is not a release build; times mean little");
     }
-    let model = Arc::new(load_model(arguments.hand.as_ref(), talk)?);
-    let floor = floor(&model, arguments.steps);
-    let rows = [("reused", Refactor::Drift), ("refactored", Refactor::Always)]
-        .map(|(name, when)| (name, free_motion(&model, when, arguments.steps)));
-    let mut table = vec![("floor", floor)];
-    for (name, times) in rows {
-        table.push((name, times?));
+    let mut rows = Vec::new();
+    if wanted("free_motion") {
+        let model = Arc::new(load_model(arguments.hand.as_ref(), talk)?);
+        rows.extend(free_motion_rows(&model, arguments)?);
     }
-    let floor = table[0].1.median;
+    if wanted("factor") {
+        rows.extend(factor_rows(arguments));
+    }
     if arguments.json {
-        let rows: Vec<_> = table
-            .iter()
-            .map(|(name, t)| {
-                json!({
-                    "scenario": "free_motion", "method": name,
-                    "step_ms": { "median": t.median, "p99": t.p99, "max": t.max },
-                    "ratio_to_floor": t.median / floor, "refactorisations_per_step": t.refactorisations,
-                })
-            })
-            .collect();
         println!("{}", json!({ "machine": machine(), "rows": rows }));
-        return Ok(());
-    }
-    println!("free motion of one hand, {} steps, one thread (ms)", arguments.steps);
-    println!("{:<28} {:>8} {:>8} {:>8} {:>9} {:>10}", "", "median", "p99", "max", "× floor", "factored");
-    for (name, t) in &table {
-        let name = match *name {
-            "floor" => "floor: 15 solves, ready factor",
-            "reused" => "step, factors reused",
-            _ => "step, all refactored",
-        };
-        let ratio = t.median / floor;
-        let factored = t.refactorisations;
-        println!("{name:<30} {:>6.4} {:>8.4} {:>8.4} {ratio:>9.2} {factored:>10.2}", t.median, t.p99, t.max);
     }
     Ok(())
+}
+
+/// Free motion of one hand: the floor, steps that reuse their factors, steps that refactor everything.
+fn free_motion_rows(model: &Arc<HandModel>, arguments: &Arguments) -> anyhow::Result<Vec<serde_json::Value>> {
+    let steps = arguments.steps;
+    let table = [
+        ("floor", "floor: 15 solves, ready factor", floor(model, steps)),
+        ("reused", "step, factors reused", free_motion(model, Refactor::Drift, steps)?),
+        ("refactored", "step, all refactored", free_motion(model, Refactor::Always, steps)?),
+    ];
+    let floor = table[0].2.median;
+    if !arguments.json {
+        println!("free motion of one hand, {steps} steps, one thread (ms)");
+        println!("{:<30} {:>8} {:>8} {:>8} {:>9} {:>10}", "", "median", "p99", "max", "× floor", "factored");
+        for (_, name, t) in &table {
+            let (ratio, factored) = (t.median / floor, t.refactorisations);
+            println!("{name:<30} {:>8.4} {:>8.4} {:>8.4} {ratio:>9.2} {factored:>10.2}", t.median, t.p99, t.max);
+        }
+        println!();
+    }
+    let row = |(method, _, t): &(&str, &str, Times)| {
+        json!({
+            "scenario": "free_motion", "method": method,
+            "step_ms": { "median": t.median, "p99": t.p99, "max": t.max },
+            "ratio_to_floor": t.median / floor, "refactorisations_per_step": t.refactorisations,
+        })
+    };
+    Ok(table.iter().map(row).collect())
+}
+
+/// Dense against sparse: one refactorisation and one solve, for blocks of growing size.
+fn factor_rows(arguments: &Arguments) -> Vec<serde_json::Value> {
+    let mut rows = Vec::new();
+    if !arguments.json {
+        println!("one factorisation / one solve of a soft block (ms)");
+        println!("{:>8} {:>19} {:>19}", "unknowns", "dense", "sparse");
+    }
+    for cells in [[2, 1, 1], [3, 2, 1], [3, 2, 2], [4, 3, 2], [4, 3, 3], [5, 4, 3], [6, 4, 4]] {
+        let mesh = block(&Vec3::new(0.06, 0.04, 0.04), cells);
+        let body = Continuum::new(&mesh, &vec![false; mesh.nodes.len()], Material::default());
+        let n = body.dofs();
+        let dense = body.time_factor(Factor::dense, |work| median_ms(arguments.steps.min(200), work));
+        let sparse = body.time_factor(Factor::sparse, |work| median_ms(arguments.steps.min(200), work));
+        if !arguments.json {
+            println!("{n:>8} {:>9.4} {:>9.4} {:>9.4} {:>9.4}", dense.0, dense.1, sparse.0, sparse.1);
+        }
+        rows.push(json!({
+            "scenario": "factor", "unknowns": n,
+            "dense_ms": { "factor": dense.0, "solve": dense.1 },
+            "sparse_ms": { "factor": sparse.0, "solve": sparse.1 },
+        }));
+    }
+    rows
+}
+
+fn median_ms(times: u32, work: &mut dyn FnMut()) -> f64 {
+    let mut samples: Vec<f64> = (0..times)
+        .map(|_| {
+            let start = Instant::now();
+            work();
+            1e3 * start.elapsed().as_secs_f64()
+        })
+        .collect();
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
 }
 
 fn machine() -> serde_json::Value {

@@ -250,7 +250,11 @@ impl HandModel {
         let v = &state.velocity;
         let pull = self.coupling_damping.component_mul(&(target.velocity - v));
         let force = spring.force + limits.force + pull - inertial.bias;
-        ReducedSystem { matrix, rhs: h * force - h * h * stiffness.component_mul(v), acting: spring.acting | limits.acting }
+        ReducedSystem {
+            matrix,
+            rhs: h * force - h * h * stiffness.component_mul(v),
+            acting: spring.acting | limits.acting,
+        }
     }
 
     fn spring(&self, state: &ReducedState, target: &Target, moved: &Reduced) -> Springs {

@@ -38,7 +38,7 @@ const FARTHEST: f64 = 0.5;
 ///
 /// Surface nets: a vertex in every cell that the surface crosses, a quad around every edge of the grid that it crosses. The
 /// quads are the faces between samples inside and samples outside, so the result is closed, and it is a manifold once no two
-/// samples inside touch at an edge or a corner only (see [`Samples::mend`]). Vertices end on the zero set; details smaller
+/// samples inside touch at an edge or a corner only (see `Samples::mend`). Vertices end on the zero set; details smaller
 /// than a cell are lost. The samples at the border count as outside: a surface that leaves the grid is cut off and closed.
 pub fn polygonise(grid: Grid, distance: impl Fn(&Vec3) -> f64) -> SurfaceMesh {
     let mut samples = Samples::new(grid, &distance);

@@ -265,6 +265,28 @@ impl Continuum {
         (state.factor, vec![1.0; self.dofs()])
     }
 
+    /// Hands the factorisation of a step at rest, and one solve with it, to a stopwatch; `(factor, solve)` as it reads them.
+    pub fn time_factor(
+        &self,
+        make: impl Fn(&BlockPattern) -> Factor,
+        mut stopwatch: impl FnMut(&mut dyn FnMut()) -> f64,
+    ) -> (f64, f64) {
+        let mut state = self.at_rest();
+        self.linearise(&mut state);
+        let mut factor = make(&self.pattern);
+        let (mass, stiffness) = self.system_factors(0.01);
+        let mut rhs = vec![1.0; self.dofs()];
+        let factored = stopwatch(&mut || {
+            // A body at rest is positive definite; were it not, the time would show it.
+            let _ = factor.factor(&self.pattern, &state.stiffness, stiffness, &self.masses, mass);
+        });
+        let solved = stopwatch(&mut || {
+            rhs.fill(1.0);
+            factor.solve(&mut rhs);
+        });
+        (factored, solved)
+    }
+
     /// Elastic energy of some displacements, J, with rotations sought from the state's.
     pub fn elastic_energy(&self, state: &ContinuumState, displacement: &[Vec3]) -> f64 {
         let lame = self.lame();

@@ -9,9 +9,13 @@ use faer::{Conj, MatMut, MatRef, Par, Side};
 
 use super::matrix::{BlockMatrix, BlockPattern};
 
-/// Up to this many unknowns a dense factor, and the inverse made from it, beat a sparse one (measured by
-/// `fingerpad bench`: at 150 unknowns by five, at 300 they draw level).
-const DENSE: usize = 240;
+/// Up to this many unknowns a dense factor is taken. `fingerpad bench factor` prints both: sparse factorisation is cheaper from about
+/// a hundred unknowns on, but a product with a dense inverse is the cheaper solve up to about three hundred, and bodies are solved
+/// with many times for every time they are factored.
+const DENSE: usize = 200;
+
+/// Solves by substitution before the inverse is made: with a factor that serves for one step only it never is.
+const SOLVES_BEFORE_INVERSE: u32 = 2;
 
 /// `A = m M + k K` factored, with all its memory kept from step to step.
 pub struct Factor(Kind);
@@ -30,12 +34,13 @@ enum Kind {
     Sparse(Box<Sparse>),
 }
 
-/// Column-major square matrices: the Cholesky factor, and the inverse made from it. A product with the inverse is a third of
-/// the work of two triangular solves and runs along columns.
+/// Column-major square matrices: the Cholesky factor, and the inverse made from it once it has been used a few times.
 struct Dense {
     n: usize,
     lower: Vec<f64>,
     inverse: Vec<f64>,
+    /// Solves since the last factorisation.
+    solves: u32,
     scratch: MemBuffer,
     column: Vec<f64>,
 }
@@ -72,6 +77,7 @@ impl Factor {
             n,
             lower: vec![0.0; n * n],
             inverse: vec![0.0; n * n],
+            solves: 0,
             scratch: MemBuffer::new(need),
             column: vec![0.0; n],
         }))
@@ -127,12 +133,7 @@ impl Factor {
     /// Solves in place by two triangular solves, without the inverse: the yardstick of the benchmark.
     pub fn solve_by_substitution(&mut self, rhs: &mut [f64]) {
         match &mut self.0 {
-            Kind::Dense(dense) => {
-                let (n, columns) = (dense.n, rhs.len() / dense.n);
-                let lower = MatRef::from_column_major_slice(&dense.lower, n, n);
-                let rhs = MatMut::from_column_major_slice_mut(rhs, n, columns);
-                llt::solve::solve_in_place(lower, rhs, Par::Seq, MemStack::new(&mut dense.scratch));
-            }
+            Kind::Dense(dense) => dense.substitute(rhs),
             Kind::Sparse(sparse) => sparse.solve(rhs),
         }
     }
@@ -151,8 +152,15 @@ impl Dense {
         let n = self.n;
         let stack = MemStack::new(&mut self.scratch);
         let lower = MatMut::from_column_major_slice_mut(&mut self.lower, n, n);
+        self.solves = 0;
         llt::factor::cholesky_in_place(lower, Default::default(), Par::Seq, stack, Default::default())
-            .map_err(|_| NotPositive)?;
+            .map(|_| ())
+            .map_err(|_| NotPositive)
+    }
+
+    fn invert(&mut self) {
+        let n = self.n;
+        let stack = MemStack::new(&mut self.scratch);
         let inverse = MatMut::from_column_major_slice_mut(&mut self.inverse, n, n);
         llt::inverse::inverse(inverse, MatRef::from_column_major_slice(&self.lower, n, n), Par::Seq, stack);
         for j in 0..n {
@@ -160,10 +168,23 @@ impl Dense {
                 self.inverse[j * n + i] = self.inverse[i * n + j];
             }
         }
-        Ok(())
+    }
+
+    fn substitute(&mut self, rhs: &mut [f64]) {
+        let (n, columns) = (self.n, rhs.len() / self.n);
+        let lower = MatRef::from_column_major_slice(&self.lower, n, n);
+        let rhs = MatMut::from_column_major_slice_mut(rhs, n, columns);
+        llt::solve::solve_in_place(lower, rhs, Par::Seq, MemStack::new(&mut self.scratch));
     }
 
     fn solve(&mut self, rhs: &mut [f64]) {
+        self.solves = self.solves.saturating_add(1);
+        if self.solves <= SOLVES_BEFORE_INVERSE {
+            return self.substitute(rhs);
+        }
+        if self.solves == SOLVES_BEFORE_INVERSE + 1 {
+            self.invert();
+        }
         let n = self.n;
         for x in rhs.chunks_exact_mut(n) {
             self.column.fill(0.0);
