@@ -214,6 +214,24 @@ fn bench_prints_its_table() {
 }
 
 #[test]
+fn study_cone_repeats_the_papers_findings() {
+    let out = fingerpad(&["study", "cone", "--tests", "6", "--json"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let study: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let gap = |sides: u64| {
+        let row = study["gaps"].as_array().expect("rows").iter().find(|g| g["sides"] == sides).expect("the row");
+        row["gap_of_friction"].as_f64().expect("a number")
+    };
+    assert!(gap(4) > gap(8) && gap(8) > gap(16) && gap(16) > gap(32), "more sides, closer to the cone");
+    // The lead of Gauss–Seidel grows with the contacts: compared with itself in one run, so no wall time is asserted.
+    let times = study["times"].as_array().expect("rows");
+    let ratio = |row: &serde_json::Value| {
+        row["pyramid_8_ms"].as_f64().expect("a time") / row["gauss_seidel_ms"].as_f64().expect("a time")
+    };
+    assert!(ratio(&times[times.len() - 1]) > ratio(&times[0]));
+}
+
+#[test]
 fn completions_and_help_are_there() {
     assert!(text(&fingerpad(&["completions", "bash"]).stdout).contains("fingerpad"));
     let help = text(&fingerpad(&["--help"]).stdout);

@@ -15,7 +15,7 @@ use crate::mesh::{MeshFault, TetMesh};
 /// Reads a tetrahedral mesh from the text of a Gmsh 2.2 or 4.1 ASCII file or a legacy VTK ASCII unstructured grid.
 ///
 /// The format is recognised by the text; `file` only goes into the problems. Coordinates are taken as they stand.
-/// Elements other than tetrahedra are skipped, and so are nodes that no tetrahedron uses.
+/// Points, lines and faces are skipped, and so are nodes that no tetrahedron uses; other solids are refused.
 pub fn parse_tet_mesh(file: &Path, text: &str) -> Result<TetMesh, Problems> {
     read(text).and_then(|draft| draft.finish()).map_err(|Fault { at, section, message }| {
         let (line, column) = line_column(text, at);
@@ -51,6 +51,14 @@ fn higher_order(element: &str, number: u64, kind: u64, linear: &str) -> String {
     format!(
         "{element} {number} is a tetrahedron of second or higher order (type {kind}), expected 4 nodes \
          (type {linear}): mesh again with element order 1"
+    )
+}
+
+/// Why a solid that is no tetrahedron is refused.
+fn other_solid(element: &str, number: u64, kind: u64, linear: &str) -> String {
+    format!(
+        "{element} {number} is a solid other than a tetrahedron (type {kind}), expected type {linear}: leaving it out would leave \
+         a hole; mesh again with tetrahedra only"
     )
 }
 

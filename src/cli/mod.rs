@@ -6,6 +6,7 @@ mod demo;
 mod devices;
 mod hand;
 mod render;
+mod study;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,6 +38,9 @@ enum Command {
     Bench(bench::Arguments),
     /// Draw a hand to a PNG file, without a window.
     Render(render::Arguments),
+    /// Repeat a parameter study of the papers.
+    #[command(subcommand)]
+    Study(study::Study),
     /// See what is plugged in.
     #[command(subcommand)]
     Devices(devices::Command),
@@ -73,6 +77,7 @@ impl Talk {
 
 /// Runs the program on the command line's words.
 pub fn main() -> ExitCode {
+    hush_drivers();
     let cli = Cli::parse();
     let talk = match (cli.quiet, cli.verbose) {
         (true, _) => Talk::Quiet,
@@ -85,6 +90,7 @@ pub fn main() -> ExitCode {
         Some(Command::Hand(arguments)) => hand::run(&arguments, talk),
         Some(Command::Bench(arguments)) => bench::run(&arguments, talk),
         Some(Command::Render(arguments)) => render::run(&arguments, talk),
+        Some(Command::Study(study)) => study::run(&study),
         Some(Command::Devices(command)) => devices::run(&command),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Cli::command(), "fingerpad", &mut std::io::stdout());
@@ -97,6 +103,15 @@ pub fn main() -> ExitCode {
             report(&error);
             ExitCode::from(2)
         }
+    }
+}
+
+/// Without a user session a layer of Mesa's drivers complains on stderr each time an adapter is looked for. It only chooses between
+/// several adapters for a desktop, so it is left out then.
+fn hush_drivers() {
+    if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // SAFETY: called first thing in `main`, before any thread exists that could read the environment.
+        unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
     }
 }
 

@@ -8,4 +8,4 @@ mod tetrahedra;
 pub use isosurface::{Grid, polygonise};
 pub use shell::{ShellGrid, shell};
 pub use surface::{SurfaceMesh, SurfaceVertexMap};
-pub use tetrahedra::{MeshFault, TetMesh, block};
+pub use tetrahedra::{MeshFault, TetMesh, block, blocks};

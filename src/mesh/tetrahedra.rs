@@ -132,37 +132,38 @@ impl TetMesh {
     }
 }
 
-/// A box of `cells` cells from the origin to `size`, five or six tetrahedra a cell (six), as bars, blocks and table tops need.
+/// A box of `cells` cells from the origin to `size`, six tetrahedra a cell.
 pub fn block(size: &Vec3, cells: [usize; 3]) -> TetMesh {
+    blocks(size, cells, |_| true)
+}
+
+/// Those cells of a box that are wanted, six tetrahedra each: tables, bars and stairs.
+pub fn blocks(size: &Vec3, cells: [usize; 3], wanted: impl Fn([usize; 3]) -> bool) -> TetMesh {
     let [nx, ny, nz] = cells;
-    let node = |i: usize, j: usize, k: usize| ((i * (ny + 1) + j) * (nz + 1) + k) as u32;
+    let mut numbers = BTreeMap::new();
     let mut mesh = TetMesh::default();
-    for i in 0..=nx {
-        for j in 0..=ny {
-            for k in 0..=nz {
-                let t = Vec3::new(i as f64 / nx as f64, j as f64 / ny as f64, k as f64 / nz as f64);
-                mesh.nodes.push(size.component_mul(&t));
-            }
-        }
-    }
+    let mut node = |at: [usize; 3]| -> u32 {
+        *numbers.entry(at).or_insert_with(|| {
+            let t = Vec3::new(at[0] as f64 / nx as f64, at[1] as f64 / ny as f64, at[2] as f64 / nz as f64);
+            mesh.nodes.push(size.component_mul(&t));
+            mesh.nodes.len() as u32 - 1
+        })
+    };
     // Six tetrahedra around the diagonal from corner 0 to corner 7: Kuhn's split, conforming between cells.
     const PATHS: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]];
-    for i in 0..nx {
-        for j in 0..ny {
-            for k in 0..nz {
-                for (p, path) in PATHS.iter().enumerate() {
-                    let mut at = [i, j, k];
-                    let mut tet = [node(i, j, k); 4];
-                    for (step, &axis) in path.iter().enumerate() {
-                        at[axis] += 1;
-                        tet[step + 1] = node(at[0], at[1], at[2]);
-                    }
-                    if p >= 3 {
-                        tet.swap(2, 3);
-                    }
-                    mesh.tets.push(tet);
-                }
+    let all = (0..nx).flat_map(|i| (0..ny).flat_map(move |j| (0..nz).map(move |k| [i, j, k])));
+    for cell in all.filter(|&cell| wanted(cell)) {
+        for (p, path) in PATHS.iter().enumerate() {
+            let mut at = cell;
+            let mut tet = [node(cell); 4];
+            for (step, &axis) in path.iter().enumerate() {
+                at[axis] += 1;
+                tet[step + 1] = node(at);
             }
+            if p >= 3 {
+                tet.swap(2, 3);
+            }
+            mesh.tets.push(tet);
         }
     }
     mesh

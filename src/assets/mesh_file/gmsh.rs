@@ -191,6 +191,8 @@ impl Contents {
                 line.finish()?;
                 self.tets.push((tag, nodes));
             }
+            // Hexahedra, prisms and pyramids fill space too: leaving them out would leave holes.
+            5..=7 => return Err(line.fault(kind.at, super::other_solid("element", tag.value, kind.value, "4"))),
             11 | 29..=31 => return Err(line.fault(kind.at, super::higher_order("element", tag.value, kind.value, "4"))),
             _ => self.skipped += 1,
         }

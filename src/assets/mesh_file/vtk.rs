@@ -161,6 +161,11 @@ fn tetrahedra<'a>(points: Vec<Vec3>, cells: &Cells, types: &[Number], heading: u
     for (cell, ((at, range), kind)) in cells.ranges.iter().zip(types).enumerate() {
         match kind.value {
             10 => {}
+            // Voxels, hexahedra, wedges and pyramids fill space too: leaving them out would leave holes.
+            11..=14 => {
+                let message = super::other_solid("cell", cell as u64, kind.value, "10");
+                return Err(Fault { at: kind.at, section: "CELL_TYPES", message });
+            }
             24 | 64 | 71 | 78 => {
                 let message = super::higher_order("cell", cell as u64, kind.value, "10");
                 return Err(Fault { at: kind.at, section: "CELL_TYPES", message });

@@ -37,7 +37,8 @@ fn elements_of_2_2() {
     refused("7 20 30 40", "7 20 30 40 50", "25:26", "expected the end of the line, found `50`");
     refused("12 4 3", "12 4 9", "25:25", "the line ends, expected tag 8 of 9 of element 12");
     refused("12 4 3", "12 11 3", "25:4", "element 12 is a tetrahedron of second or higher order (type 11)");
-    refused("12 4 3", "12 5 3", "21:1", "no tetrahedra with 4 nodes, expected at least one (3 elements of other");
+    refused("12 4 3", "12 5 3", "25:4", "element 12 is a solid other than a tetrahedron (type 5), expected type 4");
+    refused("12 4 3", "12 2 3", "21:1", "no tetrahedra with 4 nodes, expected at least one (3 elements of other");
     truncated(GMSH_22, "2 2 2", "23:13: $Elements", "the file ends, expected the tag of element 2 of 3");
 }
 

@@ -34,6 +34,7 @@ fn cell_types() {
     let refused = |piece, by, place, fragment| refused(VTK, piece, by, &format!("{place}: CELL_TYPES"), fragment);
     refused("_TYPES 2\n5", "_TYPES 1", "24:12", "found 1 types, expected one for each of 2 cells");
     refused("_TYPES 2", "_TYPES 3", "27:1", "expected type 2 (3 announced), found `POINT_DATA`");
+    refused("5\n10", "5 12", "25:3", "cell 1 is a solid other than a tetrahedron (type 12), expected type 10");
     refused("5\n10", "5 24", "25:3", "(type 24), expected 4 nodes (type 10): mesh again with element order 1");
     truncated(VTK, "CELL_TYPES", "23:6: CELL_TYPES", "the grid ends without this section");
     truncated(VTK, "10\nPOINT", "25:2: CELL_TYPES", "the file ends, expected type 1 (2 announced)");
