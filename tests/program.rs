@@ -194,6 +194,11 @@ fn a_mesh_of_ones_own_takes_the_place_of_a_generated_one() {
     let tip =
         hand["segments"].as_array().expect("a list").iter().find(|s| s["name"] == "index_distal").expect("the tip");
     assert_eq!(tip["tetrahedra"], 6 * 9 * 5 * 2);
+    // Named in a base file, it is looked for beside that file, not beside the one that builds on it.
+    let elsewhere = folder("elsewhere").join("on_it.toml");
+    std::fs::write(&elsewhere, "base = \"../hands/with_tip.msh.toml\"\nname = \"on it\"\n").expect("a file");
+    let out = fingerpad(&["check", &elsewhere.to_string_lossy()]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
     let out = fingerpad(&["check", &with("bad_tip.msh")]);
     let errors = text(&out.stderr);
     assert_eq!(out.status.code(), Some(2));

@@ -18,7 +18,7 @@ const MOST_BASES: usize = 8;
 /// Reads a hand file: lengths in metres, angles in degrees, everything else SI. A file with `base = "other.toml"` holds only
 /// what differs from the other.
 pub fn load_hand(file: &Path) -> Result<HandDescription, Problems> {
-    read_document(load_document(file, &mut Vec::new())?, file)
+    read_document(load_document(file, &mut Vec::new())?)
 }
 
 /// Reads a hand file and makes the hand ready: what cannot be meshed is a problem of the file too.
@@ -29,12 +29,12 @@ pub fn load_hand_model(file: &Path) -> Result<HandModel, Problems> {
 /// The average right hand that the program carries with it.
 pub fn builtin_hand_model() -> Result<HandModel, Problems> {
     let file = Path::new("hands/right.toml");
-    let description = read_document(Document::parse(file, include_str!("../../hands/right.toml"))?, file)?;
+    let description = read_document(Document::parse(file, include_str!("../../hands/right.toml"))?)?;
     HandModel::new(description).map_err(|fault| Problems::with_file(file, fault.to_string()))
 }
 
-fn read_document(document: Document, file: &Path) -> Result<HandDescription, Problems> {
-    let hand = read_hand(&document.root(), file);
+fn read_document(document: Document) -> Result<HandDescription, Problems> {
+    let hand = read_hand(&document.root());
     let mut problems = document.into_problems();
     match hand {
         Ok(hand) if problems.0.is_empty() => Ok(hand),
@@ -58,7 +58,7 @@ fn load_document(file: &Path, above: &mut Vec<PathBuf>) -> Result<Document, Prob
     if !root.has("base") {
         return Ok(document);
     }
-    let base = beside(file, &root.text("base"));
+    let base = root.path("base");
     above.push(file.into());
     if above.len() > MOST_BASES || above.contains(&base) {
         root.complain("base", "the files name each other in a circle");
@@ -76,11 +76,7 @@ fn load_document(file: &Path, above: &mut Vec<PathBuf>) -> Result<Document, Prob
     }
 }
 
-fn beside(file: &Path, name: &str) -> PathBuf {
-    file.parent().unwrap_or(Path::new("")).join(name)
-}
-
-fn read_hand(root: &Table<'_>, file: &Path) -> Result<HandDescription, Problems> {
+fn read_hand(root: &Table<'_>) -> Result<HandDescription, Problems> {
     root.has("base");
     let name = root.text("name");
     let side = [Side::Right, Side::Left][root.choice("side", &["right", "left"])];
@@ -89,7 +85,7 @@ fn read_hand(root: &Table<'_>, file: &Path) -> Result<HandDescription, Problems>
     let bone_density = root.number("bone_density", ranges::DENSITY);
     let tissue = read_material(root);
     let coupling = read_coupling(root);
-    let (mesh, mesh_problems) = read_mesh(root, file);
+    let (mesh, mesh_problems) = read_mesh(root);
     let poses = read_poses(root, &fingers);
     let mut hand = HandDescription { name, side, palm, fingers, tissue, bone_density, coupling, mesh, poses };
     if let Some(factor) = read_scale(root, &hand) {
@@ -203,7 +199,7 @@ fn read_coupling(root: &Table<'_>) -> Coupling {
     coupling
 }
 
-fn read_mesh(root: &Table<'_>, file: &Path) -> (MeshOptions, Problems) {
+fn read_mesh(root: &Table<'_>) -> (MeshOptions, Problems) {
     let mut problems = Problems::default();
     let (mut options, Some(table)) = (MeshOptions::default(), root.table_if_any("mesh")) else {
         return (MeshOptions::default(), problems);
@@ -221,7 +217,7 @@ fn read_mesh(root: &Table<'_>, file: &Path) -> (MeshOptions, Problems) {
             if !replaced.has(&name) {
                 continue;
             }
-            let path = beside(file, &replaced.text(&name));
+            let path = replaced.path(&name);
             match read_tet_mesh(&path) {
                 Ok(mesh) => options.replaced.push((segment, mesh)),
                 Err(Problems(mut found)) => {

@@ -323,6 +323,12 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// A file named by a string, relative to the file in which it is named.
+    pub fn path(&self, key: &str) -> PathBuf {
+        let from = self.get(key).unwrap_or(self.at).source.file.parent();
+        from.unwrap_or(Path::new("")).join(self.text(key))
+    }
+
     /// One of several words; its place among them.
     pub fn choice(&self, key: &str, words: &[&str]) -> usize {
         if !self.has(key) {

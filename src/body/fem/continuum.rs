@@ -196,10 +196,10 @@ impl Continuum {
                     add(&mut state.force, unknown as usize, force);
                 }
             }
-            let blocks = element.warped_stiffness(&lame, rotation);
+            let gradients = element.turned_gradients(rotation);
             for (k, &slot) in slots.iter().enumerate() {
                 if slot != u32::MAX {
-                    state.stiffness.blocks[slot as usize] += blocks[k / 4][k % 4];
+                    state.stiffness.blocks[slot as usize] += element.warped_block(&lame, &gradients, k / 4, k % 4);
                 }
             }
         }

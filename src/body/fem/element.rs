@@ -69,22 +69,28 @@ impl Element {
         self.gradients.map(|g| stress * g)
     }
 
-    /// The warped stiffness `R K_e Rᵀ` of Müller and Gross, as 3 × 3 blocks: exact at `S = I`, positive semidefinite always.
+    /// Gradients of the shape functions turned with the element.
+    pub fn turned_gradients(&self, r: &Mat3) -> [Vec3; 4] {
+        self.gradients.map(|g| r * g)
+    }
+
+    /// A 3 × 3 block of the warped stiffness `R K_e Rᵀ` of Müller and Gross: exact at `S = I`, positive semidefinite always.
     ///
-    /// With turned gradients `G_a = R g_a` the blocks are `V (λ G_a G_bᵀ + μ G_b G_aᵀ + μ (G_a·G_b) I)`.
-    pub fn warped_stiffness(&self, material: &Lame, r: &Mat3) -> [[Mat3; 4]; 4] {
-        let g = self.gradients.map(|g| r * g);
+    /// With turned gradients `G_a = R g_a` it is `V (λ G_a G_bᵀ + μ G_b G_aᵀ + μ (G_a·G_b) I)`.
+    pub fn warped_block(&self, material: &Lame, g: &[Vec3; 4], a: usize, b: usize) -> Mat3 {
         let (lambda, mu) = (self.volume * material.lambda, self.volume * material.mu);
-        std::array::from_fn(|a| {
-            std::array::from_fn(|b| {
-                let mut block = lambda * g[a] * g[b].transpose() + mu * g[b] * g[a].transpose();
-                let dot = mu * g[a].dot(&g[b]);
-                for i in 0..3 {
-                    block[(i, i)] += dot;
-                }
-                block
-            })
-        })
+        let mut block = lambda * g[a] * g[b].transpose() + mu * g[b] * g[a].transpose();
+        let dot = mu * g[a].dot(&g[b]);
+        for i in 0..3 {
+            block[(i, i)] += dot;
+        }
+        block
+    }
+
+    /// All of the warped stiffness.
+    pub fn warped_stiffness(&self, material: &Lame, r: &Mat3) -> [[Mat3; 4]; 4] {
+        let g = self.turned_gradients(r);
+        std::array::from_fn(|a| std::array::from_fn(|b| self.warped_block(material, &g, a, b)))
     }
 
     /// The derivative of the forces: what the warped stiffness leaves out is the change of `R` under stretch.

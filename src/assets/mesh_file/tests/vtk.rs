@@ -23,7 +23,7 @@ fn cells() {
     refused("3 4 0", "3 4 6", "23:5", "cell 1 names point 6, but `POINTS` has 6, numbered from 0");
     refused("3 4 0", "3 4 -1", "23:5", "expected a point of cell 1, found `-1`");
     refused("5\n10", "10 10", "22:1", "cell 0 is a tetrahedron of 3 points, expected 4");
-    refused("5\n10", "5 12", "21:1", "no tetrahedra with 4 nodes, expected at least one (2 cells of other types");
+    refused("5\n10", "5 9", "21:1", "no tetrahedra with 4 nodes, expected at least one (2 cells of other types");
     refused("CELL_TYPES", "POINTS", "24:1", "expected another section after the values announced, found `POINTS`");
     truncated(VTK, "CELLS", "21:1: CELLS", "the grid ends without this section");
     truncated(VTK, "3 4 0", "22:12: CELLS", "the file ends, expected a point of cell 1");
