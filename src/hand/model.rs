@@ -110,13 +110,6 @@ impl HandModel {
         }
     }
 
-    /// The same hand with other parameters that need no new mesh.
-    pub fn with_coupling(mut self, coupling: super::Coupling) -> Self {
-        self.description.coupling = coupling;
-        self.set_damping();
-        self
-    }
-
     /// Total mass, kg.
     pub fn mass(&self) -> f64 {
         total_mass(&self.inertias)
