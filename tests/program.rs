@@ -144,6 +144,18 @@ fn bad_files_get_a_sentence_and_exit_code_2() {
     assert_eq!(fingerpad(&["bench", "nothing"]).status.code(), Some(2));
 }
 
+#[cfg(feature = "script")]
+#[test]
+fn check_shows_the_line_of_a_script() {
+    let file = folder("scripts").join("broken.rhai");
+    std::fs::write(&file, "let x = 1;\nlet y = ;\n").expect("a file");
+    let out = fingerpad(&["check", &file.to_string_lossy()]);
+    let errors = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(errors.starts_with(&format!("error: {}:2:9: Unexpected", file.display())), "{errors}");
+    assert!(errors.contains("let y = ;") && errors.contains('^'), "{errors}");
+}
+
 #[test]
 fn json_of_check_lists_the_problems() {
     let file = spoiled("json.toml", |t| t.replace("poisson = 0.42", "poisson = 0.7"));

@@ -49,7 +49,10 @@ fn check(file: &Path) -> Result<&'static str, Problems> {
 fn check_script(file: &Path) -> Result<(), Problems> {
     let text = crate::assets::read_text(file)?;
     crate::script::check(&file.to_string_lossy(), &text).map_err(|e| {
-        let (line, column, message) = (e.line, e.column, e.to_string());
+        let (line, column, whole) = (e.line, e.column, e.to_string());
+        // The place is the problem's own; what is left is the message and the line with its caret.
+        let place = format!("{}:{line}:{column}: ", e.script);
+        let message = whole.strip_prefix(&place).unwrap_or(&whole).to_string();
         Problems(vec![Problem { file: file.into(), line, column, key: String::new(), message }])
     })
 }

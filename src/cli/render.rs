@@ -107,7 +107,12 @@ mod drawing {
         let mut lines = Vec::new();
         if shows(Layer::Skin) {
             let triangles = model.visual.mesh.triangles.clone();
-            meshes.push(Painted::new(&SurfaceMesh { vertices: hand.visual.clone(), triangles }, SKIN));
+            let mut skin = Painted::new(&SurfaceMesh { vertices: hand.visual.clone(), triangles }, SKIN);
+            if shows(Layer::Skeleton) || shows(Layer::Tets) {
+                // What lies inside must show through.
+                skin.opacity = 0.45;
+            }
+            meshes.push(skin);
         }
         for segment in Segment::all() {
             let mesh = &model.meshes[segment.index()];
