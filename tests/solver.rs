@@ -327,6 +327,16 @@ proptest! {
         }
     }
 
+    /// The check for lying in the set sees a force that is a hundred-thousandth too large, and passes one that is as much too small.
+    #[test]
+    fn excess_tells_inside_from_outside(u in motion()) {
+        prop_assume!(u.xy().norm() > 1e-3);
+        let patch = disc(30, 0.01, |r| 1.3 - r);
+        let edge = patch.opposing(&u, 0.0);
+        prop_assert_eq!(patch.excess(&(edge * (1.0 - 1e-5))), 0.0);
+        prop_assert!(patch.excess(&(edge * (1.0 + 1e-5))) > 1e-6);
+    }
+
     /// Point contacts: Signorini and Coulomb hold at the solution.
     #[test]
     fn laws_hold_at_the_solution(seed in 0u64..10_000, mu in 0.0..1.0f64, contacts in 1usize..8) {

@@ -110,9 +110,10 @@ impl ContactPatch {
     /// How far outside the unit set `{Σ p_i …}` a force is: `max_u (f·u − support(u))` over motions of unit size, zero inside. Unit size
     /// is measured with the gyration radius, so that spin and slip weigh alike.
     pub fn excess(&self, force: &Vector3<f64>) -> f64 {
-        // The function is concave on rays; look along many directions, then refine the best by gradient steps.
         let g = self.gyration().max(1e-12);
-        let value = |u: &Vector3<f64>| force.dot(u) - self.support(u);
+        let motion = |w: &Vector3<f64>| Vector3::new(w.x, w.y, w.z / g);
+        let value = |w: &Vector3<f64>| force.dot(&motion(w)) - self.support(&motion(w));
+        // Look along many directions, then climb from the best: the gradient is `f − ∇ support`, along the unit sphere.
         let mut best = (f64::NEG_INFINITY, Vector3::x());
         const RINGS: usize = 24;
         for i in 0..=RINGS {
@@ -120,11 +121,22 @@ impl ContactPatch {
             for k in 0..2 * RINGS {
                 let a = std::f64::consts::PI * k as f64 / RINGS as f64;
                 let r = (1.0 - z * z).max(0.0).sqrt();
-                let u = Vector3::new(r * a.cos(), r * a.sin(), z / g);
-                let at = value(&u);
+                let w = Vector3::new(r * a.cos(), r * a.sin(), z);
+                let at = value(&w);
                 if at > best.0 {
-                    best = (at, u);
+                    best = (at, w);
                 }
+            }
+        }
+        let mut step = 0.1;
+        for _ in 0..200 {
+            let uphill = motion(&(force + self.opposing(&motion(&best.1), 0.0)));
+            let next = (best.1 + step * uphill).normalize();
+            let at = value(&next);
+            if at > best.0 {
+                best = (at, next);
+            } else {
+                step *= 0.5;
             }
         }
         best.0.max(0.0)
