@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fingerpad::body::fem::Continuum;
+use fingerpad::body::{Hand, HandOptions};
 use fingerpad::body::{Refactor, RigidBody, RigidShape, SoftBody};
 use fingerpad::hand::Material;
 use fingerpad::math::{Pose, Vec3};
 use fingerpad::mesh::block;
-use fingerpad::sim::{Hand, HandOptions, Parameters, World};
+use fingerpad::sim::{Parameters, World};
 use fingerpad::tracking::{PoseKey, PoseSequence};
 
 struct Counting;
@@ -53,14 +54,14 @@ fn a_steady_step_allocates_nothing() {
         let mut world = World::new(Parameters::default());
         world.parameters.refactor.when = when;
         world.add_hand(Hand::new(model.clone(), &HandOptions::default()));
-        world.rigid.push(RigidBody::new(&RigidShape::Ball(0.03), 500.0, Pose::identity()).expect("a ball"));
+        world.bodies.rigid.push(RigidBody::new(&RigidShape::Ball(0.03), 500.0, Pose::identity()).expect("a ball"));
         // One small enough for a dense factor, one that needs a sparse one.
-        world.soft.push(soft([3, 2, 2]));
-        world.soft.push(soft([8, 4, 4]));
+        world.bodies.soft.push(soft([3, 2, 2]));
+        world.bodies.soft.push(soft([8, 4, 4]));
         let mut step = |count: u32| {
             for _ in 0..count {
                 let sample = motion.sample(world.time() + world.parameters.dt).expect("keys");
-                world.hands[0].track(sample);
+                world.bodies.hands[0].track(sample);
                 world.step();
             }
         };

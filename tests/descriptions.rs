@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use fingerpad::body::{Hand, HandOptions};
 use fingerpad::hand::ranges::{self, Range};
 use fingerpad::hand::{
     Coupling, FingerDescription, HandDescription, HandModel, Material, MeshOptions, NamedPose, PalmDescription,
     TissueThickness,
 };
 use fingerpad::math::{Pose, Vec3};
-use fingerpad::sim::{Hand, HandOptions, Parameters, Status, World};
+use fingerpad::sim::{Parameters, Status, World};
 use fingerpad::tracking::{ANGLES, HandSample, Side};
 use proptest::prelude::*;
 
@@ -170,7 +171,7 @@ proptest! {
         for i in 0..200 {
             let t = 0.01 * f64::from(i + 1);
             let palm = Pose::new(Vec3::new(0.2 * (5.0 * t).sin(), 0.0, 0.1), Vec3::new(0.0, (3.0 * t).sin(), 0.0));
-            world.hands[0].track(HandSample::full(t, palm, [0.6 * (4.0 * t).sin(); ANGLES]));
+            world.bodies.hands[0].track(HandSample::full(t, palm, [0.6 * (4.0 * t).sin(); ANGLES]));
             prop_assert_eq!(world.step().status, Status::Done, "step {}", i);
         }
     }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use fingerpad::assets::load_hand;
 use fingerpad::body::{Body, Refactor};
-use fingerpad::contact::{CollisionSkin, SkinVertex};
+use fingerpad::body::{CollisionSkin, SkinVertex};
+use fingerpad::body::{Hand, HandOptions};
 use fingerpad::hand::{HandDescription, HandModel, POSES, REDUCED, Reduced, ReducedState};
 use fingerpad::math::{Pose, Quat, Vec3, log};
-use fingerpad::sim::{Hand, HandOptions, Parameters, Status, World};
+use fingerpad::sim::{Parameters, Status, World};
 use fingerpad::tracking::{ANGLES, HandSample, Segment, Side, TrackingState, minimum_jerk};
 
 fn description(name: &str) -> HandDescription {
@@ -234,9 +235,9 @@ fn follows_a_closing_fist() {
     let (mut crossed, mut most) = (f64::NAN, f64::MIN);
     for i in 0..150 {
         let t = 0.01 * f64::from(i);
-        world.hands[0].track(HandSample::full(t + 0.01, Pose::identity(), tracked(t + 0.01)));
+        world.bodies.hands[0].track(HandSample::full(t + 0.01, Pose::identity(), tracked(t + 0.01)));
         assert_eq!(world.step().status, Status::Done);
-        let done = (world.hands[0].skeleton.state().angles[j] - open[j]) / (fist[j] - open[j]);
+        let done = (world.bodies.hands[0].skeleton.state().angles[j] - open[j]) / (fist[j] - open[j]);
         if crossed.is_nan() && done >= 0.5 {
             crossed = world.time();
         }
@@ -246,7 +247,7 @@ fn follows_a_closing_fist() {
     println!("open → fist in 0.5 s: lag {:.0} ms, overshoot {:.2} %", 1e3 * lag, 100.0 * overshoot);
     assert!(lag.abs() <= 0.03, "lag {lag}");
     assert!(overshoot < 0.02, "overshoot {overshoot}");
-    let end = world.hands[0].skeleton.state();
+    let end = world.bodies.hands[0].skeleton.state();
     for j in 0..ANGLES {
         assert!((end.angles[j] - fist[j]).abs() < 1e-3, "angle {j} settles: {} {}", end.angles[j], fist[j]);
     }
@@ -264,9 +265,9 @@ fn limits_hold_against_a_pose_far_outside() {
         });
         let mut worst = 0.0f64;
         for i in 0..300 {
-            world.hands[0].track(HandSample::full(0.01 * f64::from(i + 1), Pose::identity(), far));
+            world.bodies.hands[0].track(HandSample::full(0.01 * f64::from(i + 1), Pose::identity(), far));
             world.step();
-            for (angle, [low, high]) in world.hands[0].skeleton.state().angles.iter().zip(model.limits) {
+            for (angle, [low, high]) in world.bodies.hands[0].skeleton.state().angles.iter().zip(model.limits) {
                 worst = worst.max(low - angle).max(angle - high);
             }
         }
@@ -278,7 +279,7 @@ fn limits_hold_against_a_pose_far_outside() {
 }
 
 fn fastest(world: &World) -> f64 {
-    let hand = &world.hands[0];
+    let hand = &world.bodies.hands[0];
     let at = |s: Segment, v: usize| SkinVertex { segment: s, vertex: v as u32 };
     Segment::all()
         .flat_map(|s| (0..hand.skin.positions(s).len()).step_by(7).map(move |v| at(s, v)))
@@ -298,12 +299,12 @@ fn a_jump_is_followed_and_not_chased() {
         for i in 0..400 {
             let t = 0.01 * f64::from(i + 1);
             let palm = if t < 0.5 { Pose::identity() } else { to };
-            world.hands[0].track(HandSample::full(t, palm, open));
+            world.bodies.hands[0].track(HandSample::full(t, palm, open));
             assert_eq!(world.step().status, Status::Done, "{name} at {t}");
             speed = speed.max(fastest(&world));
-            overshoot = overshoot.max(world.hands[0].skeleton.state().palm.translation.x - 1.0);
+            overshoot = overshoot.max(world.bodies.hands[0].skeleton.state().palm.translation.x - 1.0);
         }
-        let palm = world.hands[0].skeleton.state().palm;
+        let palm = world.bodies.hands[0].skeleton.state().palm;
         println!("jump of {name}: fastest skin {speed:.1} m/s, overshoot {:.1} mm", 1e3 * overshoot.max(0.0));
         assert!((palm.translation.vector - to.translation.vector).norm() < 1e-3, "{name}: it arrives");
         assert!(palm.rotation.angle_to(&to.rotation) < 1e-2);
@@ -327,10 +328,10 @@ fn nonsense_is_dropped_counted_and_does_no_harm() {
             4 => palm.translation.x = -1.0,
             _ => {}
         }
-        world.hands[0].track(HandSample::full(t, palm, angles));
+        world.bodies.hands[0].track(HandSample::full(t, palm, angles));
         assert_eq!(world.step().status, Status::Done);
     }
-    let hand = &world.hands[0].skeleton;
+    let hand = &world.bodies.hands[0].skeleton;
     assert_eq!(hand.tracked.dropped(), 150);
     assert_eq!(hand.tracked.suspected(), 50);
     assert_eq!(hand.tracked.accepted(), 100);
@@ -338,14 +339,14 @@ fn nonsense_is_dropped_counted_and_does_no_harm() {
     // Stale: nothing comes any more, mid-motion.
     for i in 0..20 {
         let t = 3.0 + 0.01 * f64::from(i + 1);
-        world.hands[0].track(HandSample::full(t, Pose::translation(2.0 * (t - 3.0), 0.0, 0.0), open));
+        world.bodies.hands[0].track(HandSample::full(t, Pose::translation(2.0 * (t - 3.0), 0.0, 0.0), open));
         world.step();
     }
-    let last = *world.hands[0].skeleton.tracked.palm();
+    let last = *world.bodies.hands[0].skeleton.tracked.palm();
     for _ in 0..200 {
         world.step();
     }
-    let hand = &world.hands[0].skeleton;
+    let hand = &world.bodies.hands[0].skeleton;
     assert_eq!(hand.tracked.state(world.time()), TrackingState::Stale);
     assert!(
         (hand.state().palm.translation.vector - last.translation.vector).norm() < 1e-4,
@@ -366,7 +367,7 @@ fn two_runs_are_bit_identical() {
             .map(|i| {
                 let t = 0.01 * f64::from(i + 1);
                 let angles = std::array::from_fn(|j| open[j] + minimum_jerk(t) * (fist[j] - open[j]));
-                world.hands[0].track(HandSample::full(t, Pose::translation(0.0, 0.1 * t, 0.0), angles));
+                world.bodies.hands[0].track(HandSample::full(t, Pose::translation(0.0, 0.1 * t, 0.0), angles));
                 world.step().hash
             })
             .collect()
@@ -383,17 +384,17 @@ fn pushed_tissue_comes_back_to_rest() {
     let model = model("right.toml");
     let mut world = world_with(model, "open");
     world.parameters.gravity = Vec3::zeros();
-    let tissue = &mut world.hands[0].tissues[6];
+    let tissue = &mut world.bodies.hands[0].tissues[6];
     let shift: Vec<f64> = (0..tissue.dofs()).map(|i| 1e-3 * (1.3 * i as f64).sin()).collect();
     tissue.change_position(&shift);
-    let mut energy = world.hands[0].tissues[6].energy();
+    let mut energy = world.bodies.hands[0].tissues[6].energy();
     for _ in 0..200 {
         world.step();
-        let next = world.hands[0].tissues[6].energy();
+        let next = world.bodies.hands[0].tissues[6].energy();
         assert!(next <= energy * (1.0 + 1e-9) + 1e-18, "{next} from {energy}");
         energy = next;
     }
-    let left = world.hands[0].tissues[6].state().displacement.iter().map(|u| u.norm()).fold(0.0, f64::max);
+    let left = world.bodies.hands[0].tissues[6].state().displacement.iter().map(|u| u.norm()).fold(0.0, f64::max);
     println!("tissue pushed by 1 mm: {left:.1e} m left after 2 s");
     assert!(left < 1e-7);
 }

@@ -1,11 +1,32 @@
-use super::{Body, MaterialPoint, Step};
+use parry3d::shape::SharedShape;
+
+use super::{Body, MaterialId, MaterialPoint, RigidShape, ShapeFault, Step};
 use crate::math::{Pose, StateHash, Vec3};
 
-/// The static world: it has no degrees of freedom and never moves.
-#[derive(Clone, Debug, PartialEq)]
+/// A part of the static world: it has no degrees of freedom and never moves.
+#[derive(Clone, Debug)]
 pub struct Fixed {
+    shape: SharedShape,
+    pose: Pose,
+    /// What its surface is made of.
+    pub material: MaterialId,
+}
+
+impl Fixed {
+    /// A shape that stands still.
+    pub fn new(shape: &RigidShape, pose: Pose) -> Result<Self, ShapeFault> {
+        Ok(Self { shape: shape.shared()?, pose, material: MaterialId::at(0) })
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &SharedShape {
+        &self.shape
+    }
+
     /// Where it stands.
-    pub pose: Pose,
+    pub fn pose(&self) -> &Pose {
+        &self.pose
+    }
 }
 
 impl Body for Fixed {

@@ -1,22 +1,34 @@
-//! Rank 3: the kinds of body. Each offers what contact needs and nothing more: free motion, the motion of a material point,
+//! Rank 3: the kinds of body, the five layers of the hand put together, and the bodies of a world. Each offers what contact needs and nothing more: free motion, the motion of a material point,
 //! the map of a constraint row to its degrees of freedom, `A⁻¹` on rows, and the update (formulation §1).
 
 pub mod fem;
 mod fixed;
 mod hand;
+mod layers;
 mod phalanx;
 mod rigid;
+mod set;
+mod skin;
 mod soft;
 
 pub use fem::{Refactor, RefactorPolicy};
 pub use fixed::Fixed;
 pub use hand::HandBody;
+pub use layers::{Hand, HandOptions};
 pub use phalanx::Phalanx;
 pub use rigid::{RigidBody, RigidShape, ShapeFault};
+pub use set::{Bodies, BodyId, BodyKind, HandId};
+pub use skin::{CollisionSkin, SkinVertex};
 pub use soft::SoftBody;
 
 use crate::hand::NodeMap;
 use crate::math::{StateHash, Vec3};
+use crate::typed_id;
+
+typed_id! {
+    /// What a body's surface is made of; friction goes by pairs of them.
+    MaterialId
+}
 
 /// What all bodies share in one step.
 #[derive(Clone, Copy, Debug, PartialEq)]

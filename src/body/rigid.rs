@@ -1,7 +1,7 @@
 use parry3d::mass_properties::MassProperties;
 use parry3d::shape::SharedShape;
 
-use super::{Body, MaterialPoint, Step};
+use super::{Body, MaterialId, MaterialPoint, Step};
 use crate::math::{Mat3, Pose, Quat, StateHash, Vec3, exp, from_glam, to_glam};
 use crate::mesh::SurfaceMesh;
 
@@ -20,6 +20,8 @@ pub enum RigidShape {
     Hull(Vec<Vec3>),
     /// A closed triangle mesh, concave or not.
     Mesh(SurfaceMesh),
+    /// Everything below the plane Y = 0; for the static world.
+    Ground,
 }
 
 /// Why a shape is no body.
@@ -53,6 +55,7 @@ impl RigidShape {
             RigidShape::Ball(r) => positive(&[*r]).map(|()| SharedShape::ball(*r)),
             RigidShape::Capsule(half, r) => positive(&[*half, *r]).map(|()| SharedShape::capsule_y(*half, *r)),
             RigidShape::Cylinder(half, r) => positive(&[*half, *r]).map(|()| SharedShape::cylinder(*half, *r)),
+            RigidShape::Ground => Ok(SharedShape::halfspace(to_glam(&Vec3::y()))),
             RigidShape::Hull(points) => {
                 if points.len() < 4 || !finite(points) || spans_no_volume(points) {
                     return Err(ShapeFault::FlatHull);
@@ -102,6 +105,11 @@ pub struct RigidBody {
     turn: Vec3,
     inertia_world: Mat3,
     inverse_inertia_world: Mat3,
+    /// What its surface is made of.
+    pub material: MaterialId,
+    /// Samples of the surface in the frame of the body: contacts of these with another body are aggregated, with the pressure and
+    /// friction of a patch, instead of taken one by one at the corners of the touching faces.
+    pub samples: Option<SurfaceMesh>,
 }
 
 /// Rounds of the midpoint rule; it contracts by about `h |ω|` each.
@@ -147,6 +155,8 @@ impl RigidBody {
             turn: Vec3::zeros(),
             inertia_world: inertia,
             inverse_inertia_world: inverse_inertia,
+            material: MaterialId::at(0),
+            samples: None,
         };
         body.set_inertia(&pose.rotation);
         Ok(body)

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::fem::{Continuum, ContinuumState};
-use super::{Body, MaterialPoint, Step};
+use super::{Body, MaterialId, MaterialPoint, Step};
 use crate::math::{Mat3, Pose, StateHash, Vec3, polar_from};
 
 /// A soft body of its own: nodes in the world, solved in a frame that turns along with it.
@@ -33,6 +33,8 @@ pub struct SoftBody {
     rigid: RigidModes,
     h: f64,
     dv: Vec<f64>,
+    /// What its surface is made of.
+    pub material: MaterialId,
 }
 
 /// Rigid motions of the unknowns about the centre of mass, in the turning frame.
@@ -123,6 +125,7 @@ impl SoftBody {
             rigid,
             h: 0.0,
             dv,
+            material: MaterialId::at(0),
         };
         body.fit_frame();
         body

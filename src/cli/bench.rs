@@ -8,10 +8,11 @@ use serde_json::json;
 use super::{Talk, load_model};
 use crate::body::Refactor;
 use crate::body::fem::{Continuum, Factor};
+use crate::body::{Hand, HandOptions};
 use crate::hand::{HandModel, Material};
 use crate::math::{Pose, Vec3};
 use crate::mesh::block;
-use crate::sim::{Hand, HandOptions, Parameters, Status, World};
+use crate::sim::{Parameters, Status, World};
 use crate::tracking::{PoseKey, PoseSequence};
 
 /// What to measure.
@@ -177,11 +178,11 @@ fn free_motion(model: &Arc<HandModel>, when: Refactor, steps: u32) -> anyhow::Re
     let mut before = 0;
     for i in 0..2 * steps {
         if i == steps {
-            before = world.hands[0].refactorisations();
+            before = world.bodies.hands[0].refactorisations();
         }
         let start = Instant::now();
         if let Some(sample) = motion.sample(world.time() + world.parameters.dt) {
-            world.hands[0].track(sample);
+            world.bodies.hands[0].track(sample);
         }
         let report = world.step();
         let elapsed = start.elapsed();
@@ -192,6 +193,6 @@ fn free_motion(model: &Arc<HandModel>, when: Refactor, steps: u32) -> anyhow::Re
             samples.push(1e3 * elapsed.as_secs_f64());
         }
     }
-    let factored = (world.hands[0].refactorisations() - before) as f64 / f64::from(steps);
+    let factored = (world.bodies.hands[0].refactorisations() - before) as f64 / f64::from(steps);
     Ok(times(samples, factored))
 }

@@ -5,9 +5,10 @@ use std::time::Instant;
 use anyhow::bail;
 
 use super::Talk;
+use crate::body::{Hand, HandOptions};
 use crate::hand::HandModel;
 use crate::math::Pose;
-use crate::sim::{Hand, HandOptions, Parameters, Status, World};
+use crate::sim::{Parameters, Status, World};
 use crate::tracking::{ANGLES, PoseKey, PoseSequence};
 
 /// Where the demo leaves its pictures.
@@ -77,20 +78,20 @@ fn follow(world: &mut World, motion: &PoseSequence, to: usize, model: &HandModel
     while world.time() < begins + MOTION + STAY - 1e-9 {
         let clock = Instant::now();
         if let Some(sample) = motion.sample(world.time() + world.parameters.dt) {
-            world.hands[0].track(sample);
+            world.bodies.hands[0].track(sample);
         }
         if world.step().status != Status::Done {
             bail!("the hand did not stay finite");
         }
         times.push(1e3 * clock.elapsed().as_secs_f64());
-        let done = (world.hands[0].skeleton.state().angles[most] - start[most]) / way(most);
+        let done = (world.bodies.hands[0].skeleton.state().angles[most] - start[most]) / way(most);
         if half.is_nan() && done >= 0.5 {
             half = world.time();
         }
         overshoot = overshoot.max(done - 1.0);
     }
     times.sort_by(f64::total_cmp);
-    let angles = &world.hands[0].skeleton.state().angles;
+    let angles = &world.bodies.hands[0].skeleton.state().angles;
     let error = (0..ANGLES).map(|j| (angles[j] - end[j]).abs()).fold(0.0, f64::max);
     Ok(Row {
         lag_ms: 1e3 * (half - begins - 0.5 * MOTION),

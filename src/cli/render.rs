@@ -70,11 +70,12 @@ mod drawing {
     use anyhow::bail;
 
     use super::{Arguments, From, Layer};
+    use crate::body::{Hand, HandOptions};
     use crate::cli::{Talk, load_model, write_file};
     use crate::hand::HandModel;
     use crate::math::{Pose, Vec3};
     use crate::mesh::SurfaceMesh;
-    use crate::sim::{Hand, HandOptions, HandSnapshot, Parameters, World};
+    use crate::sim::{HandSnapshot, Parameters, World};
     use crate::tracking::{Segment, Side};
     use crate::viewer::{Camera, Figure, Lines, Painted, draw};
 

@@ -1,4 +1,5 @@
 use super::world::World;
+use crate::body::Hand;
 use crate::math::{Pose, Vec3};
 use crate::tracking::{SEGMENTS, Segment};
 
@@ -33,7 +34,7 @@ pub struct HandSnapshot {
 impl World {
     /// The world as it is now.
     pub fn snapshot(&self) -> Snapshot {
-        let hand = |hand: &super::Hand| {
+        let hand = |hand: &Hand| {
             let (kin, tracked) = (hand.skeleton.kinematics(), &hand.skeleton.tracked);
             let ghost = hand.model().skeleton.kinematics(tracked.palm(), tracked.angles());
             let nodes = |s: Segment| {
@@ -53,9 +54,9 @@ impl World {
         };
         Snapshot {
             time: self.time(),
-            hands: self.hands.iter().map(hand).collect(),
-            rigid: self.rigid.iter().map(|b| b.pose()).collect(),
-            soft: self.soft.iter().map(|b| b.positions().to_vec()).collect(),
+            hands: self.bodies.hands.iter().map(hand).collect(),
+            rigid: self.bodies.rigid.iter().map(|b| b.pose()).collect(),
+            soft: self.bodies.soft.iter().map(|b| b.positions().to_vec()).collect(),
         }
     }
 }

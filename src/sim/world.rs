@@ -1,12 +1,7 @@
-use super::hand::Hand;
-use crate::body::{Body, Fixed, RefactorPolicy, RigidBody, SoftBody, Step};
+use crate::body::{Bodies, Body, Hand, HandId, RefactorPolicy, Step};
+use crate::contact::{Attachment, ContactParameters, Materials};
 use crate::math::{StateHash, Vec3};
-use crate::typed_id;
-
-typed_id! {
-    /// A hand of the world.
-    HandId
-}
+use crate::solver::SolverParameters;
 
 /// What a world is run with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,11 +12,24 @@ pub struct Parameters {
     pub gravity: Vec3,
     /// When soft bodies refresh their linearisation.
     pub refactor: RefactorPolicy,
+    /// How contact is found and made into constraints.
+    pub contact: ContactParameters,
+    /// How they are solved.
+    pub solver: SolverParameters,
+    /// Time that the solver may take in a step, s; without a limit every run of the same input is the same.
+    pub deadline: Option<f64>,
 }
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { dt: 0.01, gravity: Vec3::new(0.0, -9.81, 0.0), refactor: RefactorPolicy::default() }
+        Self {
+            dt: 0.01,
+            gravity: Vec3::new(0.0, -9.81, 0.0),
+            refactor: RefactorPolicy::default(),
+            contact: ContactParameters::default(),
+            solver: SolverParameters::default(),
+            deadline: None,
+        }
     }
 }
 
@@ -43,19 +51,19 @@ pub struct StepReport {
     pub hash: u64,
 }
 
-/// Everything that moves, and everything that does not.
+/// The bodies, what holds them together, and the clock.
 #[derive(Debug, Default)]
 pub struct World {
     /// What it is run with.
     pub parameters: Parameters,
-    /// Hands.
-    pub hands: Vec<Hand>,
-    /// Rigid bodies.
-    pub rigid: Vec<RigidBody>,
-    /// Soft bodies.
-    pub soft: Vec<SoftBody>,
-    /// The static world.
-    pub fixed: Vec<Fixed>,
+    /// Everything that moves, and everything that does not.
+    pub bodies: Bodies,
+    /// What their surfaces are made of.
+    pub materials: Materials,
+    /// What holds bodies together.
+    pub attachments: Vec<Attachment>,
+    statistics: Statistics,
+    times: StageTimes,
     steps: u64,
     broken: bool,
 }
@@ -68,8 +76,8 @@ impl World {
 
     /// Adds a hand.
     pub fn add_hand(&mut self, hand: Hand) -> HandId {
-        self.hands.push(hand);
-        HandId::at(self.hands.len() - 1)
+        self.bodies.hands.push(hand);
+        HandId::at(self.bodies.hands.len() - 1)
     }
 
     /// Time, s.
@@ -92,7 +100,7 @@ impl World {
         self.advance(&step);
         self.follow_bones();
         self.steps += 1;
-        let finite = self.bodies().all(Body::is_finite);
+        let finite = self.bodies.iter().all(Body::is_finite);
         self.broken = !finite;
         self.report(if finite { Status::Done } else { Status::NotFinite })
     }
@@ -103,15 +111,15 @@ impl World {
     }
 
     fn free_motion(&mut self, step: &Step) {
-        self.bodies_mut().for_each(|body| body.free_motion(step));
+        self.bodies.iter_mut().for_each(|body| body.free_motion(step));
     }
 
     fn advance(&mut self, step: &Step) {
-        self.bodies_mut().for_each(|body| body.advance(step.h));
+        self.bodies.iter_mut().for_each(|body| body.advance(step.h));
     }
 
     fn follow_bones(&mut self) {
-        self.hands.iter_mut().for_each(Hand::follow_bones);
+        self.bodies.hands.iter_mut().for_each(Hand::follow_bones);
     }
 
     fn report(&self, status: Status) -> StepReport {
@@ -121,25 +129,53 @@ impl World {
     /// Hash of the state of all bodies.
     pub fn state_hash(&self) -> u64 {
         let mut hash = StateHash::default();
-        self.bodies().for_each(|body| body.hash(&mut hash));
+        self.bodies.iter().for_each(|body| body.hash(&mut hash));
         hash.value()
     }
 
-    /// Every body in a fixed order.
-    pub fn bodies_mut(&mut self) -> impl Iterator<Item = &mut dyn Body> {
-        let hands = self.hands.iter_mut().flat_map(Hand::bodies_mut);
-        let rigid = self.rigid.iter_mut().map(|b| b as &mut dyn Body);
-        let soft = self.soft.iter_mut().map(|b| b as &mut dyn Body);
-        let fixed = self.fixed.iter_mut().map(|b| b as &mut dyn Body);
-        hands.chain(rigid).chain(soft).chain(fixed)
+    /// How the last step's contact went.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
     }
 
-    /// Every body in a fixed order.
-    pub fn bodies(&self) -> impl Iterator<Item = &dyn Body> {
-        let hands = self.hands.iter().flat_map(Hand::bodies);
-        let rigid = self.rigid.iter().map(|b| b as &dyn Body);
-        let soft = self.soft.iter().map(|b| b as &dyn Body);
-        let fixed = self.fixed.iter().map(|b| b as &dyn Body);
-        hands.chain(rigid).chain(soft).chain(fixed)
+    /// How long the stages of the last step took.
+    pub fn times(&self) -> &StageTimes {
+        &self.times
     }
+}
+
+/// How the contact of a step went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Contacts that took part.
+    pub contacts: usize,
+    /// Rows of all problems.
+    pub constraints: usize,
+    /// Groups of touching bodies.
+    pub groups: usize,
+    /// Most sweeps of the solver in a group.
+    pub iterations: usize,
+    /// Greatest residual of a group.
+    pub residual: f64,
+    /// Groups in which the solver came to no end.
+    pub unconverged: usize,
+    /// Deepest point left inside another body after the step, m.
+    pub penetration: f64,
+}
+
+/// Time that the stages of a step took, s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StageTimes {
+    /// Finding what is close.
+    pub proximity: f64,
+    /// Free motion of all bodies.
+    pub free: f64,
+    /// Rows and the Delassus operator.
+    pub assembly: f64,
+    /// The solver.
+    pub solve: f64,
+    /// Applying forces, moving on, and post-stabilisation.
+    pub correction: f64,
+    /// All of it.
+    pub total: f64,
 }

@@ -1,8 +1,7 @@
 use std::sync::Arc;
 
-use crate::body::fem::Continuum;
-use crate::body::{Body, HandBody, Phalanx};
-use crate::contact::CollisionSkin;
+use super::fem::Continuum;
+use super::{Body, CollisionSkin, HandBody, MaterialId, Phalanx};
 use crate::hand::{HandModel, NodeMap};
 use crate::math::{Pose, Vec3};
 use crate::tracking::{HandSample, Limits, Segment, TrackedHand, Verdict};
@@ -17,6 +16,10 @@ pub struct Hand {
     pub tissues: Vec<Phalanx>,
     /// Layer 5.
     pub skin: CollisionSkin,
+    /// What the skin is made of.
+    pub material: MaterialId,
+    /// Whether the tissue gives way; without, the fingers are rigid.
+    pub soft: bool,
 }
 
 /// How a hand begins.
@@ -51,7 +54,7 @@ impl Hand {
         let tissues: Vec<_> = Segment::all().map(tissue).collect();
         let mut skin = CollisionSkin::new(&model);
         skin.update(&skeleton, &tissues);
-        Self { model, skeleton, tissues, skin }
+        Self { model, skeleton, tissues, skin, material: MaterialId::at(0), soft: true }
     }
 
     /// The constant part.
@@ -65,7 +68,7 @@ impl Hand {
     }
 
     /// Hands the bones' placements on to the tissue, and both on to the skin.
-    pub(super) fn follow_bones(&mut self) {
+    pub fn follow_bones(&mut self) {
         for (tissue, pose) in self.tissues.iter_mut().zip(&self.skeleton.kinematics().poses) {
             tissue.set_frame(*pose);
         }

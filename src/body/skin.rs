@@ -1,4 +1,4 @@
-use crate::body::{Body, HandBody, MaterialPoint, Phalanx};
+use super::{Body, HandBody, MaterialPoint, Phalanx};
 use crate::hand::HandModel;
 use crate::math::Vec3;
 use crate::tracking::Segment;

@@ -1,0 +1,55 @@
+use super::Pressure;
+use crate::problem::FrictionModel;
+
+/// How the contacts of the skin become constraints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Four rows per segment and touched body (Talvas 2015).
+    #[default]
+    Aggregate,
+    /// Three rows a contact.
+    Point,
+}
+
+impl Method {
+    /// Its name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Aggregate => "aggregate",
+            Method::Point => "point",
+        }
+    }
+}
+
+/// What contact is run with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactParameters {
+    /// How the contacts of the skin become constraints.
+    pub method: Method,
+    /// Which set an aggregate's friction is kept in.
+    pub friction: FrictionModel,
+    /// How an aggregate's normal force is spread.
+    pub pressure: Pressure,
+    /// Whether an aggregate whose normals disagree is split; without, it is the paper's.
+    pub split: bool,
+    /// From this angle on normals disagree, rad.
+    pub split_angle: f64,
+    /// Distance below which points count as close, m. What moves farther in a step is swept.
+    pub alarm: f64,
+    /// Distance at which surfaces touch, m: small, but directions between points this far apart are well defined.
+    pub offset: f64,
+}
+
+impl Default for ContactParameters {
+    fn default() -> Self {
+        Self {
+            method: Method::Aggregate,
+            friction: FrictionModel::Exact,
+            pressure: Pressure::NonUniform,
+            split: true,
+            split_angle: 1.0,
+            alarm: 2e-3,
+            offset: 1e-5,
+        }
+    }
+}
