@@ -17,6 +17,8 @@ pub struct HandBody {
     state: ReducedState,
     kinematics: Kinematics,
     factor: Option<Cholesky<f64, Const<REDUCED>>>,
+    /// Velocity at the start of the step.
+    start_velocity: Reduced,
 }
 
 /// Rounds in which it is sought which springs act; it settles in one or two.
@@ -28,7 +30,7 @@ impl HandBody {
         let state = ReducedState::at_rest(*tracked.palm(), *tracked.angles());
         let target = Target::at_rest(state.palm, state.angles);
         let kinematics = model.skeleton.kinematics(&state.palm, &state.angles);
-        Self { model, tracked, target, state, kinematics, factor: None }
+        Self { model, tracked, target, state, kinematics, factor: None, start_velocity: Reduced::zeros() }
     }
 
     /// The constant part.
@@ -45,6 +47,11 @@ impl HandBody {
     pub fn set_state(&mut self, state: ReducedState) {
         self.state = state;
         self.refresh();
+    }
+
+    /// Velocities at the start of the step, before the free motion.
+    pub fn start_velocity(&self) -> &Reduced {
+        &self.start_velocity
     }
 
     /// Where the segments and joints are.
@@ -77,6 +84,7 @@ impl Body for HandBody {
         self.target.follow(&self.tracked, step.time + step.h, step.h, &self.model.description.coupling);
         let inertial = self.model.inertial_terms(&self.kinematics, &self.state.velocity, step.h);
         let start = self.state.velocity;
+        self.start_velocity = start;
         let mut moved = step.h * start;
         let mut acting = None;
         for _ in 0..ROUNDS {

@@ -80,9 +80,10 @@ impl Hand {
         self.tissues[segment.index()].displacement(at)
     }
 
-    /// All bodies of the hand, skeleton first.
+    /// All bodies of the hand, skeleton first; the tissues only if they give way.
     pub fn bodies_mut(&mut self) -> impl Iterator<Item = &mut dyn Body> {
-        let tissues = self.tissues.iter_mut().map(|t| t as &mut dyn Body);
+        let tissues = if self.soft { self.tissues.as_mut_slice() } else { &mut [] };
+        let tissues = tissues.iter_mut().map(|t| t as &mut dyn Body);
         std::iter::once(&mut self.skeleton as &mut dyn Body).chain(tissues)
     }
 

@@ -16,7 +16,7 @@ pub use fixed::Fixed;
 pub use hand::HandBody;
 pub use layers::{Hand, HandOptions};
 pub use phalanx::Phalanx;
-pub use rigid::{RigidBody, RigidShape, ShapeFault};
+pub use rigid::{RigidBody, RigidShape, Samples, ShapeFault};
 pub use set::{Bodies, BodyId, BodyKind, HandId};
 pub use skin::{CollisionSkin, SkinVertex};
 pub use soft::SoftBody;

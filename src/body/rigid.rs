@@ -1,5 +1,5 @@
 use parry3d::mass_properties::MassProperties;
-use parry3d::shape::SharedShape;
+use parry3d::shape::{SharedShape, TriMeshFlags};
 
 use super::{Body, MaterialId, MaterialPoint, Step};
 use crate::math::{Mat3, Pose, Quat, StateHash, Vec3, exp, from_glam, to_glam};
@@ -68,7 +68,9 @@ impl RigidShape {
                     return Err(ShapeFault::OpenMesh);
                 }
                 let vertices = mesh.vertices.iter().map(to_glam).collect();
-                SharedShape::trimesh(vertices, mesh.triangles.clone()).map_err(|_| ShapeFault::OpenMesh)
+                // Without this flag parry3d takes a mesh for a sheet, which has no inside.
+                SharedShape::trimesh_with_flags(vertices, mesh.triangles.clone(), TriMeshFlags::ORIENTED)
+                    .map_err(|_| ShapeFault::OpenMesh)
             }
         }
     }
@@ -105,11 +107,23 @@ pub struct RigidBody {
     turn: Vec3,
     inertia_world: Mat3,
     inverse_inertia_world: Mat3,
+    /// Velocities at the start of the step.
+    start: (Vec3, Vec3),
     /// What its surface is made of.
     pub material: MaterialId,
-    /// Samples of the surface in the frame of the body: contacts of these with another body are aggregated, with the pressure and
-    /// friction of a patch, instead of taken one by one at the corners of the touching faces.
-    pub samples: Option<SurfaceMesh>,
+    samples: Option<Samples>,
+    /// Greatest distance of a point of the shape from the centre of mass, m.
+    reach: f64,
+}
+
+/// Samples of a rigid surface in the frame of the body: contacts of these with another body are aggregated, with the pressure and
+/// friction of a patch, instead of taken one by one at the corners of the touching faces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    /// The samples and the triangles between them.
+    pub mesh: SurfaceMesh,
+    /// Area of each sample, m².
+    pub areas: Vec<f64>,
 }
 
 /// Rounds of the midpoint rule; it contracts by about `h |ω|` each.
@@ -142,6 +156,8 @@ impl RigidBody {
             return Err(ShapeFault::Mass);
         }
         let centre = from_glam(properties.local_com);
+        let bounds = shape.compute_local_aabb();
+        let reach = (from_glam(bounds.mins) - centre).abs().sup(&(from_glam(bounds.maxs) - centre).abs()).norm();
         let mut body = Self {
             shape,
             mass,
@@ -155,8 +171,10 @@ impl RigidBody {
             turn: Vec3::zeros(),
             inertia_world: inertia,
             inverse_inertia_world: inverse_inertia,
+            start: (Vec3::zeros(), Vec3::zeros()),
             material: MaterialId::at(0),
             samples: None,
+            reach,
         };
         body.set_inertia(&pose.rotation);
         Ok(body)
@@ -202,6 +220,44 @@ impl RigidBody {
         &self.angular_momentum
     }
 
+    /// Centre of mass in the frame of the body.
+    pub fn local_centre(&self) -> &Vec3 {
+        &self.local_centre
+    }
+
+    /// Angular velocity over the step, rad/s.
+    pub fn turning(&self) -> &Vec3 {
+        &self.turn
+    }
+
+    /// How a point moved at the start of the step, before the free motion.
+    pub fn start_velocity(&self, at: &MaterialPoint) -> Vec3 {
+        self.start.0 + self.start.1.cross(&self.arm(at))
+    }
+
+    /// A distance from the centre of mass that no point of the shape exceeds, m.
+    pub fn reach(&self) -> f64 {
+        self.reach
+    }
+
+    /// Samples of the surface, if its contacts are aggregated.
+    pub fn samples(&self) -> Option<&Samples> {
+        self.samples.as_ref()
+    }
+
+    /// Has the contacts of these samples aggregated.
+    pub fn set_samples(&mut self, mesh: SurfaceMesh) {
+        self.samples = Some(Samples { areas: mesh.vertex_areas(), mesh });
+    }
+
+    /// Puts the body somewhere, at rest.
+    pub fn set_pose(&mut self, pose: &Pose) {
+        self.place = pose.translation.vector + pose.rotation * self.local_centre;
+        self.orientation = pose.rotation;
+        self.set_velocity(Vec3::zeros(), Vec3::zeros());
+        self.set_inertia(&pose.rotation);
+    }
+
     /// Sets the velocities.
     pub fn set_velocity(&mut self, linear: Vec3, angular: Vec3) {
         self.velocity = linear;
@@ -226,6 +282,7 @@ impl Body for RigidBody {
     }
 
     fn free_motion(&mut self, step: &Step) {
+        self.start = (self.velocity, self.angular_velocity());
         self.velocity += step.h * step.gravity;
         let mut turn = self.angular_velocity();
         for _ in 0..MIDPOINT_ROUNDS {

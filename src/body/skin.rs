@@ -35,15 +35,18 @@ impl CollisionSkin {
 
     /// Positions down: from bones and tissue to the skin.
     pub fn update(&mut self, hand: &HandBody, tissues: &[Phalanx]) {
-        for (segment, mesh) in Segment::all().zip(&hand.model().meshes) {
-            let tissue = &tissues[segment.index()];
-            let frame = &hand.kinematics().poses[segment.index()];
-            let (r, t) = (frame.rotation.to_rotation_matrix(), frame.translation.vector);
-            let first = self.starts[segment.index()] as usize;
-            let out = &mut self.positions[first..first + mesh.skin.vertices.len()];
-            for ((p, rest), map) in out.iter_mut().zip(&mesh.skin.vertices).zip(&mesh.skin_maps) {
-                *p = t + r * (rest + tissue.displacement(map));
-            }
+        Segment::all().for_each(|segment| self.update_segment(hand, tissues, segment));
+    }
+
+    /// The same for one segment.
+    pub fn update_segment(&mut self, hand: &HandBody, tissues: &[Phalanx], segment: Segment) {
+        let (mesh, tissue) = (&hand.model().meshes[segment.index()], &tissues[segment.index()]);
+        let frame = &hand.kinematics().poses[segment.index()];
+        let (r, t) = (frame.rotation.to_rotation_matrix(), frame.translation.vector);
+        let first = self.starts[segment.index()] as usize;
+        let out = &mut self.positions[first..first + mesh.skin.vertices.len()];
+        for ((p, rest), map) in out.iter_mut().zip(&mesh.skin.vertices).zip(&mesh.skin_maps) {
+            *p = t + r * (rest + tissue.displacement(map));
         }
     }
 

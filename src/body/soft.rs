@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::fem::{Continuum, ContinuumState};
 use super::{Body, MaterialId, MaterialPoint, Step};
 use crate::math::{Mat3, Pose, StateHash, Vec3, polar_from};
+use crate::mesh::{SurfaceMesh, TetMesh};
 
 /// A soft body of its own: nodes in the world, solved in a frame that turns along with it.
 ///
@@ -30,11 +31,17 @@ pub struct SoftBody {
     /// Node positions and velocities in the world.
     positions: Vec<Vec3>,
     velocities: Vec<Vec3>,
+    /// Node velocities at the start of the step.
+    start_velocities: Vec<Vec3>,
     rigid: RigidModes,
     h: f64,
     dv: Vec<f64>,
     /// What its surface is made of.
     pub material: MaterialId,
+    /// The boundary at rest, the node behind each of its vertices, and their areas.
+    surface: SurfaceMesh,
+    surface_nodes: Vec<u32>,
+    surface_areas: Vec<f64>,
 }
 
 /// Rigid motions of the unknowns about the centre of mass, in the turning frame.
@@ -112,6 +119,8 @@ impl SoftBody {
             RigidModes { arms: Vec::with_capacity(masses.len()), masses, total: total_mass, ..Default::default() };
         let frame = pose.rotation.to_rotation_matrix().into_inner();
         let centre = pose.translation.vector + frame * rest_centre;
+        let tets = model.elements().iter().map(|e| e.nodes).collect();
+        let (surface, surface_nodes) = TetMesh { nodes: model.rest().to_vec(), tets }.boundary();
         let mut body = Self {
             model,
             state,
@@ -121,11 +130,15 @@ impl SoftBody {
             rest_centre,
             total_mass,
             positions,
+            start_velocities: velocities.clone(),
             velocities,
             rigid,
             h: 0.0,
             dv,
             material: MaterialId::at(0),
+            surface_areas: surface.vertex_areas(),
+            surface,
+            surface_nodes,
         };
         body.fit_frame();
         body
@@ -141,6 +154,16 @@ impl SoftBody {
         &self.state
     }
 
+    /// The boundary at rest and the node behind each of its vertices.
+    pub fn surface(&self) -> (&SurfaceMesh, &[u32]) {
+        (&self.surface, &self.surface_nodes)
+    }
+
+    /// Area of each vertex of the boundary at rest, m².
+    pub fn surface_areas(&self) -> &[f64] {
+        &self.surface_areas
+    }
+
     /// Node positions in the world.
     pub fn positions(&self) -> &[Vec3] {
         &self.positions
@@ -149,6 +172,11 @@ impl SoftBody {
     /// Node velocities in the world.
     pub fn velocities(&self) -> &[Vec3] {
         &self.velocities
+    }
+
+    /// Node velocities at the start of the step, before the free motion.
+    pub fn start_velocities(&self) -> &[Vec3] {
+        &self.start_velocities
     }
 
     /// Sets positions and velocities of the free nodes.
@@ -226,6 +254,7 @@ impl Body for SoftBody {
 
     fn free_motion(&mut self, step: &Step) {
         self.h = step.h;
+        self.start_velocities.copy_from_slice(&self.velocities);
         self.fit_frame();
         self.model.prepare(&mut self.state, step.h, &step.refactor);
         let gravity = self.frame.transpose() * step.gravity;

@@ -10,16 +10,18 @@ pub struct TouchingPoint {
     pub normal: Vec3,
     /// How deep the free motion would go, m; zero if it would not reach.
     pub depth: f64,
-    /// Area of the vertex, m².
-    pub area: f64,
+    /// Its part in the normal force, of any scale; the shares are these over their sum.
+    pub weight: f64,
 }
 
 /// How an aggregate's normal force is spread over its contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pressure {
-    /// By area and by how deep the free motion goes (Talvas 2015, eq. 11–13): sharp edges press where they press.
+    /// As the tissue asks for: by a contact problem of the tissue alone, in which every single point stays out.
     #[default]
     NonUniform,
+    /// By area and by how deep the free motion goes (Talvas 2015, eq. 11–13).
+    Depth,
     /// By area alone (Talvas 2015, eq. 8).
     Uniform,
 }
@@ -36,7 +38,7 @@ pub enum Pressure {
 ///
 /// `H_ω` reads the least-squares spin about `n_c`; its transpose spreads a torque in N·m over the points. DEVIATION: eq. 16 divides by
 /// `|r_i|²`, which is singular at the centre, and eq. 15 is not its transpose; friction is weighted like pressure, not by area.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Aggregate {
     /// Mean normal.
     pub normal: Vec3,
@@ -54,21 +56,23 @@ pub struct Aggregate {
 
 impl Aggregate {
     /// Aggregates some contacts; `None` if there are none, or if their normals cancel (then they must be split).
-    pub fn new(points: &[TouchingPoint], pressure: Pressure) -> Option<Self> {
-        let total_depth: f64 = points.iter().map(|p| p.depth * p.area).sum();
-        let by_depth = pressure == Pressure::NonUniform && total_depth > 0.0;
-        let weight = |p: &TouchingPoint| p.area * if by_depth { p.depth } else { 1.0 };
-        let total: f64 = points.iter().map(weight).sum();
+    pub fn new(points: &[TouchingPoint]) -> Option<Self> {
+        let mut aggregate = Self::default();
+        aggregate.update(points).then_some(aggregate)
+    }
+
+    /// The same in memory that is there already; false if there is nothing to aggregate.
+    pub fn update(&mut self, points: &[TouchingPoint]) -> bool {
+        let total: f64 = points.iter().map(|p| p.weight).sum();
         if total.is_nan() || total <= 0.0 {
-            return None;
+            return false;
         }
-        let share = |p: &TouchingPoint| weight(p) / total;
-        let normal = points.iter().map(|p| share(p) * p.normal).sum::<Vec3>().try_normalize(1e-3)?;
+        let share = |p: &TouchingPoint| p.weight / total;
+        let Some(normal) = points.iter().map(|p| share(p) * p.normal).sum::<Vec3>().try_normalize(1e-3) else {
+            return false;
+        };
         let centre: Vec3 = points.iter().map(|p| share(p) * p.place).sum();
-        // The axis least along the normal gives the first tangent.
-        let axis = Vec3::ith(normal.iamin(), 1.0);
-        let t = (axis - axis.dot(&normal) * normal).normalize();
-        let s = normal.cross(&t);
+        let [t, s] = tangents(&normal);
         let spin = |p: &TouchingPoint| normal.cross(&(p.place - centre));
         let inertia: f64 = points.iter().map(|p| share(p) * spin(p).norm_squared()).sum();
         let resists_spin = inertia > 1e-14;
@@ -77,25 +81,43 @@ impl Aggregate {
             [p.normal, t, s, turn].map(|row| share(p) * row)
         };
         let place = |p: &TouchingPoint| [(p.place - centre).dot(&t), (p.place - centre).dot(&s)];
-        let patch =
-            ContactPatch { points: points.iter().map(|p| PatchPoint { share: share(p), place: place(p) }).collect() };
-        Some(Self { normal, tangents: [t, s], centre, rows: points.iter().map(rows).collect(), patch, resists_spin })
+        self.rows.clear();
+        self.rows.extend(points.iter().map(rows));
+        self.patch.points.clear();
+        self.patch.points.extend(points.iter().map(|p| PatchPoint { share: share(p), place: place(p) }));
+        (self.normal, self.tangents, self.centre, self.resists_spin) = (normal, [t, s], centre, resists_spin);
+        true
     }
 }
 
+/// Two unit tangents that make a right-handed frame with a normal: the axis of the world least along it gives the first.
+pub fn tangents(normal: &Vec3) -> [Vec3; 2] {
+    let axis = Vec3::ith(normal.iamin(), 1.0);
+    let t = (axis - axis.dot(normal) * normal).normalize();
+    [t, normal.cross(&t)]
+}
+
 /// Splits contacts whose normals disagree, as those of a phalanx over an edge or in a groove: the deepest left is the seed of a group, and
-/// all within `angle` of it belong to it. Groups of indices, deepest first.
-pub fn split_by_normal(points: &[TouchingPoint], angle: f64) -> Vec<Vec<usize>> {
-    let mut left: Vec<usize> = (0..points.len()).collect();
-    left.sort_by(|&a, &b| points[b].depth.total_cmp(&points[a].depth).then(a.cmp(&b)));
-    let mut groups = Vec::new();
-    while let Some(&seed) = left.first() {
-        let near = |i: &usize| points[*i].normal.dot(&points[seed].normal) >= angle.cos();
-        let (group, rest): (Vec<usize>, Vec<usize>) = left.into_iter().partition(near);
-        groups.push(group);
-        left = rest;
+/// all within `angle` of it belong to it. Leaves the group of each contact in `groups`, and returns how many there are; the groups are
+/// numbered from the deepest seed.
+pub fn split_by_normal(points: &[TouchingPoint], angle: f64, groups: &mut Vec<u32>) -> usize {
+    const NONE: u32 = u32::MAX;
+    groups.clear();
+    groups.resize(points.len(), NONE);
+    let mut count = 0;
+    loop {
+        let left = (0..points.len()).filter(|&i| groups[i] == NONE);
+        // The first of the deepest, whatever the order of the rest.
+        let Some(seed) = left.reduce(|best, i| if points[i].depth > points[best].depth { i } else { best }) else {
+            return count;
+        };
+        for i in 0..points.len() {
+            if i == seed || (groups[i] == NONE && points[i].normal.dot(&points[seed].normal) >= angle.cos()) {
+                groups[i] = count as u32;
+            }
+        }
+        count += 1;
     }
-    groups
 }
 
 #[cfg(test)]
@@ -109,18 +131,18 @@ mod tests {
 
     /// Contacts on a bumpy patch that looks about the same way everywhere.
     fn contacts() -> impl Strategy<Value = Vec<TouchingPoint>> {
-        let point = (vector(0.01), vector(0.3), 1e-5..1e-3f64, 1e-6..1e-5f64).prop_map(|(place, lean, depth, area)| {
-            TouchingPoint { place, normal: (Vec3::new(0.3, 1.0, -0.2) + lean).normalize(), depth, area }
-        });
+        let point =
+            (vector(0.01), vector(0.3), 1e-5..1e-3f64, 1e-3..1.0f64).prop_map(|(place, lean, depth, weight)| {
+                TouchingPoint { place, normal: (Vec3::new(0.3, 1.0, -0.2) + lean).normalize(), depth, weight }
+            });
         prop::collection::vec(point, 3..20)
     }
 
     proptest! {
         /// A motion of the patch as a whole is read off exactly, and forces and torques come out as asked.
         #[test]
-        fn rows_read_motion_and_spread_forces(points in contacts(), slide in vector(1.0), spin in -5.0..5.0f64, uniform in any::<bool>()) {
-            let pressure = if uniform { Pressure::Uniform } else { Pressure::NonUniform };
-            let a = Aggregate::new(&points, pressure).expect("contacts");
+        fn rows_read_motion_and_spread_forces(points in contacts(), slide in vector(1.0), spin in -5.0..5.0f64) {
+            let a = Aggregate::new(&points).expect("contacts");
             prop_assume!(a.resists_spin);
             let [t, s] = a.tangents;
             prop_assert!((t.cross(&s) - a.normal).norm() < 1e-12);
@@ -143,44 +165,39 @@ mod tests {
         /// Every contact is in one group, and groups look one way.
         #[test]
         fn splitting_loses_nothing(points in contacts(), angle in 0.05..1.0f64) {
-            let groups = split_by_normal(&points, angle);
-            let mut all: Vec<usize> = groups.iter().flatten().copied().collect();
-            all.sort_unstable();
-            prop_assert_eq!(all, (0..points.len()).collect::<Vec<_>>());
-            for group in &groups {
-                let seed = &points[group[0]].normal;
-                prop_assert!(group.iter().all(|&i| points[i].normal.dot(seed) >= angle.cos() - 1e-12));
-                prop_assert!(group.iter().all(|&i| points[i].depth <= points[group[0]].depth));
+            let mut groups = Vec::new();
+            let count = split_by_normal(&points, angle, &mut groups);
+            prop_assert!(groups.len() == points.len() && groups.iter().all(|g| (*g as usize) < count));
+            for g in 0..count {
+                let members: Vec<_> = (0..points.len()).filter(|&i| groups[i] as usize == g).map(|i| &points[i]).collect();
+                let seed = members.iter().max_by(|a, b| a.depth.total_cmp(&b.depth)).expect("no group is empty");
+                prop_assert!(members.iter().all(|p| p.normal.dot(&seed.normal) >= angle.cos() - 1e-12));
             }
         }
     }
 
-    fn at(x: f64, depth: f64, normal: Vec3) -> TouchingPoint {
-        TouchingPoint { place: Vec3::new(x, 0.0, 0.0), normal, depth, area: 1e-6 }
+    fn at(x: f64, weight: f64, normal: Vec3) -> TouchingPoint {
+        TouchingPoint { place: Vec3::new(x, 0.0, 0.0), normal, depth: weight, weight }
     }
 
     #[test]
-    fn pressure_follows_the_depth() {
+    fn shares_follow_the_weights() {
         let points = [at(-0.002, 0.0, Vec3::y()), at(0.0, 3e-4, Vec3::y()), at(0.002, 1e-4, Vec3::y())];
-        let a = Aggregate::new(&points, Pressure::NonUniform).expect("contacts");
+        let a = Aggregate::new(&points).expect("contacts");
         let shares: Vec<f64> = a.patch.points.iter().map(|p| p.share).collect();
         assert!((shares[0], (shares[1] - 0.75).abs() < 1e-12, (shares[2] - 0.25).abs() < 1e-12) == (0.0, true, true));
         assert!((a.centre.x - 0.0005).abs() < 1e-12);
-        let u = Aggregate::new(&points, Pressure::Uniform).expect("contacts");
-        assert!(u.patch.points.iter().all(|p| (p.share - 1.0 / 3.0).abs() < 1e-12));
     }
 
     #[test]
     fn what_cannot_be_aggregated() {
-        assert!(Aggregate::new(&[], Pressure::NonUniform).is_none());
+        assert!(Aggregate::new(&[]).is_none());
+        assert!(Aggregate::new(&[at(0.0, 0.0, Vec3::y())]).is_none(), "nothing presses");
         let opposed = [at(-0.01, 1e-4, Vec3::x()), at(0.01, 1e-4, -Vec3::x())];
-        assert!(Aggregate::new(&opposed, Pressure::NonUniform).is_none(), "normals cancel");
-        assert_eq!(split_by_normal(&opposed, 0.5), vec![vec![0], vec![1]]);
-        let single = Aggregate::new(&[at(0.0, 1e-4, Vec3::y())], Pressure::NonUniform).expect("a contact");
+        assert!(Aggregate::new(&opposed).is_none(), "normals cancel");
+        let mut groups = Vec::new();
+        assert_eq!((split_by_normal(&opposed, 0.5, &mut groups), &groups), (2, &vec![0, 1]));
+        let single = Aggregate::new(&[at(0.0, 1e-4, Vec3::y())]).expect("a contact");
         assert!(!single.resists_spin);
-        // Not one of them reaches yet: spread by area.
-        let waiting = [at(-0.01, 0.0, Vec3::y()), at(0.01, 0.0, Vec3::y())];
-        let a = Aggregate::new(&waiting, Pressure::NonUniform).expect("contacts");
-        assert!(a.patch.points.iter().all(|p| p.share == 0.5));
     }
 }

@@ -1,5 +1,9 @@
-use crate::body::{BodyId, MaterialPoint};
+use super::aggregate::tangents;
+use super::anchor::{Anchor, Contact};
+use crate::body::{Bodies, HandId};
+use crate::hand::NodeMap;
 use crate::math::Vec3;
+use crate::tracking::Segment;
 
 /// What an attachment leaves free.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -8,26 +12,140 @@ pub enum Joint {
     Point,
     /// Nothing: six rows.
     Weld,
-    /// The rotation about an axis, given in the frame of the first end: five rows.
+    /// The rotation about an axis, in the world when it is made: five rows.
     Hinge(Vec3),
 }
 
-/// One end of an attachment: a point of a body.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct End {
-    /// The body.
-    pub body: BodyId,
-    /// Its point.
-    pub at: MaterialPoint,
+/// What can be attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A rigid body.
+    Rigid(usize),
+    /// The bone of a hand's segment.
+    Bone(HandId, Segment),
+    /// A soft body, at the node nearest to the place; it can be held at a point only.
+    Soft(usize),
+    /// The static world.
+    World,
 }
 
-/// Two bodies held together by equality rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+impl Part {
+    /// The point of it that is at a place now.
+    fn anchor(self, bodies: &Bodies, place: &Vec3) -> Anchor {
+        match self {
+            Part::Rigid(body) => {
+                let local = bodies.rigid[body].pose().inverse_transform_point(&(*place).into()).coords;
+                Anchor::Rigid { body, local }
+            }
+            Part::Bone(hand, segment) => {
+                let pose = &bodies.hands[hand.index()].skeleton.kinematics().poses[segment.index()];
+                Anchor::Bone { hand, segment, local: pose.inverse_transform_point(&(*place).into()).coords }
+            }
+            Part::Soft(body) => {
+                let far = |x: &Vec3| (x - place).norm_squared();
+                let nodes = bodies.soft[body].positions().iter().enumerate();
+                let nearest = nodes.min_by(|a, b| far(a.1).total_cmp(&far(b.1))).map_or(0, |(i, _)| i as u32);
+                Anchor::Soft { body, nodes: NodeMap { nodes: [nearest; 4], weights: [1.0, 0.0, 0.0, 0.0] } }
+            }
+            Part::World => Anchor::World(*place),
+        }
+    }
+}
+
+/// Why two parts cannot be attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AttachmentFault {
+    /// A joint that holds rotations, on a soft body.
+    #[error("a soft body can be attached at a point only")]
+    SoftJoint,
+    /// The axis has no direction.
+    #[error("the axis of a hinge must not be zero")]
+    Axis,
+    /// Both ends belong to the same thing.
+    #[error("a part cannot be attached to itself")]
+    Itself,
+}
+
+/// Two parts held together by equality rows. Rotations are held through further points a little way off: what keeps those in place
+/// keeps the parts from turning.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Attachment {
-    /// One end; welds and hinges need a rigid body or a segment of a hand here and there.
-    pub a: End,
-    /// The other.
-    pub b: End,
-    /// What it leaves free.
-    pub joint: Joint,
+    /// Points of the one part and of the other that were at the same place when it was made.
+    points: Vec<[Anchor; 2]>,
+    joint: Joint,
+}
+
+/// How far off the further points are, m.
+const ARM: f64 = 0.05;
+
+impl Attachment {
+    /// Attaches two parts where they are, at a place in the world.
+    pub fn new(bodies: &Bodies, parts: [Part; 2], at: &Vec3, joint: Joint) -> Result<Self, AttachmentFault> {
+        if parts[0] == parts[1] {
+            return Err(AttachmentFault::Itself);
+        }
+        if joint != Joint::Point && parts.iter().any(|p| matches!(p, Part::Soft(_))) {
+            return Err(AttachmentFault::SoftJoint);
+        }
+        // A soft body is held at a node: the other side is held where the node is.
+        let soft = parts.iter().find(|p| matches!(p, Part::Soft(_)));
+        let at = soft.map_or(*at, |p| p.anchor(bodies, at).place(bodies));
+        let pair = |place: Vec3| parts.map(|p| p.anchor(bodies, &place));
+        let points = match joint {
+            Joint::Point => vec![pair(at)],
+            Joint::Weld => vec![pair(at), pair(at + ARM * Vec3::x()), pair(at + ARM * Vec3::y())],
+            Joint::Hinge(axis) => {
+                let axis = axis.try_normalize(1e-12).ok_or(AttachmentFault::Axis)?;
+                vec![pair(at), pair(at + ARM * axis)]
+            }
+        };
+        Ok(Self { points, joint })
+    }
+
+    /// Rows it takes.
+    pub fn rows(&self) -> usize {
+        match self.joint {
+            Joint::Point => 3,
+            Joint::Weld => 6,
+            Joint::Hinge(_) => 5,
+        }
+    }
+
+    /// Its points as links between the bodies where they are now.
+    pub(super) fn links(&self, bodies: &Bodies) -> impl Iterator<Item = Contact> {
+        self.points.iter().map(|&[a, b]| {
+            let places = [a.place(bodies), b.place(bodies)];
+            let free_velocity = a.velocity(bodies, &places[0]) - b.velocity(bodies, &places[1]);
+            let normal = Vec3::zeros();
+            Contact {
+                a,
+                b,
+                places,
+                normal,
+                gap: 0.0,
+                free_velocity,
+                free_gap: 0.0,
+                area: 0.0,
+                compliance: 0.0,
+                feature: 0,
+            }
+        })
+    }
+
+    /// Which link each row is about, and along what, for links as they are now.
+    pub(super) fn directions(&self, links: &[Contact], mut row: impl FnMut(usize, Vec3)) {
+        (0..3).for_each(|i| row(0, Vec3::ith(i, 1.0)));
+        let arm = |i: usize| (links[i].places[0] - links[0].places[0]).normalize();
+        match self.joint {
+            Joint::Point => {}
+            Joint::Hinge(_) => tangents(&arm(1)).into_iter().for_each(|t| row(1, t)),
+            Joint::Weld => {
+                let (x, y) = (arm(1), arm(2));
+                let z = x.cross(&y);
+                row(1, y);
+                row(1, z);
+                row(2, z);
+            }
+        }
+    }
 }

@@ -38,6 +38,9 @@ pub struct ContactParameters {
     pub alarm: f64,
     /// Distance at which surfaces touch, m: small, but directions between points this far apart are well defined.
     pub offset: f64,
+    /// Thickness of the outermost layer of soft skin, m. What the facets of the skin's mesh have too much of sharpness goes into it, so that
+    /// a round object presses on all of them and not on the few that stick out.
+    pub layer: f64,
 }
 
 impl Default for ContactParameters {
@@ -50,6 +53,7 @@ impl Default for ContactParameters {
             split_angle: 1.0,
             alarm: 2e-3,
             offset: 1e-5,
+            layer: 1e-4,
         }
     }
 }

@@ -1,7 +1,9 @@
+use std::time::Instant;
+
 use crate::body::{Bodies, Body, Hand, HandId, RefactorPolicy, Step};
-use crate::contact::{Attachment, ContactParameters, Materials};
+use crate::contact::{Attachment, Contact, ContactParameters, Group, Materials, Proximity, System};
 use crate::math::{StateHash, Vec3};
-use crate::solver::SolverParameters;
+use crate::solver::{GaussSeidel, SolverParameters, SolverStatus};
 
 /// What a world is run with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +64,8 @@ pub struct World {
     pub materials: Materials,
     /// What holds bodies together.
     pub attachments: Vec<Attachment>,
+    near: Proximity,
+    system: System,
     statistics: Statistics,
     times: StageTimes,
     steps: u64,
@@ -90,19 +94,31 @@ impl World {
         self.steps
     }
 
-    /// One step (Talvas 2015, algorithm 1). Without contact the free motion is the motion.
+    /// One step (Talvas 2015, algorithm 1).
+    ///
+    /// The free motion stands before the proximity, which looks at where the bodies are: the free motion changes how they move, not where
+    /// they are, and its velocities tell how far to look.
     pub fn step(&mut self) -> StepReport {
         if self.broken {
             return self.report(Status::NotFinite);
         }
         let step = self.step_input();
+        let mut clock = Stopwatch::start();
         self.free_motion(&step);
+        self.times.free = clock.lap();
+        self.near.find(&self.bodies, &self.materials, &self.parameters.contact, step.h);
+        self.times.proximity = clock.lap();
+        self.constrain(&step);
+        self.times.assembly = clock.lap();
+        self.solve_velocities();
+        self.times.solve = clock.lap();
+        self.apply_forces(&step);
         self.advance(&step);
-        self.follow_bones();
+        self.correct_positions(&step);
+        self.times.correction = clock.lap();
+        self.times.total = clock.total();
         self.steps += 1;
-        let finite = self.bodies.iter().all(Body::is_finite);
-        self.broken = !finite;
-        self.report(if finite { Status::Done } else { Status::NotFinite })
+        self.close()
     }
 
     fn step_input(&self) -> Step {
@@ -110,16 +126,82 @@ impl World {
         Step { h: p.dt, time: self.time(), gravity: p.gravity, refactor: p.refactor }
     }
 
+    /// `A dv = b` for every body, without constraints.
     fn free_motion(&mut self, step: &Step) {
         self.bodies.iter_mut().for_each(|body| body.free_motion(step));
     }
 
+    /// Contacts and attachments as rows with laws, and the contact problem of every group of bodies that touch.
+    fn constrain(&mut self, step: &Step) {
+        self.system.build(&mut self.bodies, &mut self.near, &self.attachments, &self.parameters.contact, step.h);
+        self.system.assemble(&mut self.bodies, &self.near, &self.parameters.contact, step.h);
+    }
+
+    /// The laws of contact and friction on velocities.
+    fn solve_velocities(&mut self) {
+        let solver = GaussSeidel { parameters: self.parameters.solver };
+        let (deadline, started) = (self.parameters.deadline, Instant::now());
+        let go_on = || deadline.is_none_or(|limit| started.elapsed().as_secs_f64() < limit);
+        for group in self.system.groups_mut() {
+            group.solve(&solver, go_on);
+        }
+        self.system.remember(&self.near, SLOW);
+    }
+
+    /// `v = v_free + h A⁻¹ Hᵀ λ`.
+    fn apply_forces(&mut self, step: &Step) {
+        for group in self.system.groups_mut() {
+            group.apply_forces(&mut self.bodies, step.h);
+        }
+    }
+
+    /// `q = q_t + h v`.
     fn advance(&mut self, step: &Step) {
         self.bodies.iter_mut().for_each(|body| body.advance(step.h));
+        self.follow_bones();
+    }
+
+    /// Post-stabilisation: non-penetration on positions.
+    fn correct_positions(&mut self, step: &Step) {
+        let solver = GaussSeidel { parameters: self.parameters.solver };
+        let offset = self.parameters.contact.offset;
+        if self.system.correct_positions(&mut self.bodies, &self.near, &solver, offset, step.h) {
+            self.follow_bones();
+        }
     }
 
     fn follow_bones(&mut self) {
         self.bodies.hands.iter_mut().for_each(Hand::follow_bones);
+    }
+
+    /// Sums up how it went, and stops a world whose numbers ran away.
+    fn close(&mut self) -> StepReport {
+        let groups = self.system.groups();
+        let solutions = || groups.iter().filter_map(|g| g.solution.as_ref());
+        let inside = |c: &Contact| -c.gap_now(&self.bodies, 0.0);
+        let contacts = self.near.pairs.iter().flat_map(|p| &self.near.contacts[p.contacts.clone()]);
+        self.statistics = Statistics {
+            contacts: self.system.touching(),
+            constraints: groups.iter().map(Group::rows).sum(),
+            groups: groups.len(),
+            iterations: solutions().map(|s| s.iterations).max().unwrap_or(0),
+            residual: solutions().map(|s| s.residual).fold(0.0, f64::max),
+            unconverged: solutions().filter(|s| s.status != SolverStatus::Converged).count(),
+            penetration: contacts.map(inside).fold(0.0, f64::max),
+        };
+        let finite = self.bodies.iter().all(Body::is_finite);
+        self.broken = !finite;
+        self.report(if finite { Status::Done } else { Status::NotFinite })
+    }
+
+    /// What was close in the last step.
+    pub fn near(&self) -> &Proximity {
+        &self.near
+    }
+
+    /// The constraints of the last step, and the problems they made.
+    pub fn system(&self) -> &System {
+        &self.system
     }
 
     fn report(&self, status: Status) -> StepReport {
@@ -143,6 +225,33 @@ impl World {
         &self.times
     }
 }
+
+/// Times of laps.
+struct Stopwatch {
+    start: Instant,
+    lap: Instant,
+}
+
+impl Stopwatch {
+    fn start() -> Self {
+        let now = Instant::now();
+        Self { start: now, lap: now }
+    }
+
+    /// Since the last lap, s.
+    fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        now.duration_since(std::mem::replace(&mut self.lap, now)).as_secs_f64()
+    }
+
+    /// Since the start, s.
+    fn total(&self) -> f64 {
+        self.lap.duration_since(self.start).as_secs_f64()
+    }
+}
+
+/// Contacts that move slower than this are held by the friction of rest, m/s.
+const SLOW: f64 = 1e-3;
 
 /// How the contact of a step went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

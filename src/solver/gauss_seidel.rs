@@ -1,4 +1,4 @@
-use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
+use nalgebra::{Matrix2, Matrix3, Matrix4, SMatrix, SVector, Vector2, Vector3, Vector4};
 
 use super::ball::{solve_in_ball, solve_in_disc};
 use crate::problem::{ContactPatch, ContactProblem, FrictionModel, Law, ProblemFault};
@@ -53,7 +53,7 @@ pub struct GaussSeidel {
 }
 
 /// Rounds between normal force and friction inside a block.
-const INNER: usize = 3;
+const INNER: usize = 8;
 
 impl GaussSeidel {
     /// Solves from the forces that are there (a warm start, or zeros). `go_on` is asked before each sweep; a clock may say no.
@@ -70,8 +70,17 @@ impl GaussSeidel {
                 return Solution { status: SolverStatus::Deadline, iterations: sweep, residual };
             }
             let mut change = 0.0f64;
-            for (first, law) in problem.blocks() {
-                change = change.max(self.solve_block(problem, first, law, forces));
+            // To and fro, so that what presses at one end of a chain is felt at the other within a sweep.
+            if sweep % 2 == 0 {
+                for (first, law) in problem.blocks() {
+                    change = change.max(self.solve_block(problem, first, law, forces));
+                }
+            } else {
+                let mut first = problem.rows();
+                for law in problem.laws.iter().rev() {
+                    first -= law.rows();
+                    change = change.max(self.solve_block(problem, first, law, forces));
+                }
             }
             residual = change / scale;
             if residual <= self.parameters.tolerance {
@@ -81,62 +90,68 @@ impl GaussSeidel {
         Solution { status: SolverStatus::IterationLimit, iterations: self.parameters.iterations, residual }
     }
 
-    /// Solves one block; returns by how much that changed its velocities.
+    /// Solves one block; returns by how much that changed its velocities. The velocity that the other blocks give it is summed up once;
+    /// what happens inside the block is then a matter of its own few rows.
     fn solve_block(&self, problem: &ContactProblem, first: usize, law: &Law, forces: &mut [f64]) -> f64 {
+        if let Law::Equality(rows) = law {
+            return hold(problem, first, *rows, forces);
+        }
+        let n = law.rows();
+        let mut w = Matrix4::identity();
+        let mut own = Vector4::zeros();
+        let mut outside = Vector4::zeros();
+        for i in 0..n {
+            own[i] = forces[first + i];
+            outside[i] = problem.velocity(first + i, forces);
+            (0..n).for_each(|j| w[(i, j)] = problem.w(first + i, first + j));
+        }
+        outside -= w * own;
+        (n..4).for_each(|i| outside[i] = 0.0);
+        let before = own;
+        for _ in 0..INNER {
+            let last = own;
+            let others: f64 = (1..n).map(|j| w[(0, j)] * own[j]).sum();
+            own[0] = (-(outside[0] + others) / w[(0, 0)]).max(0.0);
+            match law {
+                Law::Coulomb { mu } => {
+                    let w2 = w.fixed_view::<2, 2>(1, 1).into_owned();
+                    let free = Vector2::new(outside[1] + w[(1, 0)] * own[0], outside[2] + w[(2, 0)] * own[0]);
+                    let friction = solve_in_disc(&w2, &free, mu * own[0]);
+                    (own[1], own[2]) = (friction.x, friction.y);
+                }
+                Law::Aggregate { mu, patch, friction } => {
+                    let w3 = w.fixed_view::<3, 3>(1, 1).into_owned();
+                    let free = Vector3::from_fn(|i, _| outside[1 + i] + w[(1 + i, 0)] * own[0]);
+                    let at_free = Vector3::from_fn(|i, _| problem.free[first + 1 + i]);
+                    let start = Vector3::new(own[1], own[2], own[3]);
+                    let block = FrictionBlock { w: w3, free, at_free, bound: mu * own[0], start };
+                    let force = self.aggregate_friction(&block, patch, *friction);
+                    (0..3).for_each(|i| own[1 + i] = force[i]);
+                }
+                Law::Frictionless | Law::Equality(_) => break,
+            }
+            let change = (0..n).map(|i| (w[(i, i)] * (own[i] - last[i])).abs()).fold(0.0, f64::max);
+            let speed = (0..n).map(|i| outside[i].abs()).fold(0.0, f64::max);
+            if change <= 0.1 * self.parameters.tolerance * speed {
+                break;
+            }
+        }
         let mut change = 0.0f64;
-        let mut set = |forces: &mut [f64], row: usize, force: f64| {
-            let d = force - forces[row];
-            forces[row] = force;
-            change = change.max((problem.w(row, row) * d).abs());
-        };
-        match law {
-            Law::Equality(rows) => {
-                for _ in 0..INNER {
-                    for row in first..first + rows {
-                        let force = forces[row] - problem.velocity(row, forces) / problem.w(row, row);
-                        set(forces, row, force);
-                    }
-                }
-            }
-            Law::Frictionless => {
-                let force = normal(problem, first, forces);
-                set(forces, first, force);
-            }
-            Law::Coulomb { mu } => {
-                for _ in 0..INNER {
-                    let force = normal(problem, first, forces);
-                    set(forces, first, force);
-                    let friction = slide(problem, first, forces, mu * forces[first]);
-                    (0..2).for_each(|i| set(forces, first + 1 + i, friction[i]));
-                }
-            }
-            Law::Aggregate { mu, patch, friction } => {
-                for _ in 0..INNER {
-                    let force = normal(problem, first, forces);
-                    set(forces, first, force);
-                    let force = self.aggregate_friction(problem, first, forces, mu * forces[first], patch, *friction);
-                    (0..3).for_each(|i| set(forces, first + 1 + i, force[i]));
-                }
-            }
+        for i in 0..n {
+            forces[first + i] = own[i];
+            change = change.max((w[(i, i)] * (own[i] - before[i])).abs());
         }
         change
     }
 
-    fn aggregate_friction(
-        &self,
-        problem: &ContactProblem,
-        first: usize,
-        forces: &[f64],
-        bound: f64,
-        patch: &ContactPatch,
-        model: FrictionModel,
-    ) -> Vector3<f64> {
-        let w = Matrix3::from_fn(|i, j| problem.w(first + 1 + i, first + 1 + j));
-        let own = Vector3::new(forces[first + 1], forces[first + 2], forces[first + 3]);
-        let now = Vector3::from_fn(|i, _| problem.velocity(first + 1 + i, forces));
-        let free = now - w * own;
+    fn aggregate_friction(&self, block: &FrictionBlock, patch: &ContactPatch, model: FrictionModel) -> Vector3<f64> {
+        let FrictionBlock { w, free, at_free, bound, start } = block;
+        let bound = *bound;
         match model {
-            FrictionModel::Exact => patch.solve(&w, &free, bound, self.parameters.smooth, &now).1,
+            FrictionModel::Exact => {
+                let now = free + w * start;
+                patch.solve(w, free, bound, self.parameters.smooth, &now).1
+            }
             FrictionModel::Ellipsoid => {
                 // Scaled by its half axes the ellipsoid is a ball.
                 let axes = Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, patch.torsion()));
@@ -149,12 +164,11 @@ impl GaussSeidel {
             }
             FrictionModel::Paper => {
                 // Bounds from the gradient of the dissipation at the free velocity; at rest it has none, and each is taken in full.
-                let still = Vector3::new(problem.free[first + 1], problem.free[first + 2], problem.free[first + 3]);
-                let gradient = patch.opposing(&still, 0.0);
-                let moving = patch.support(&still) > self.parameters.smooth;
+                let gradient = patch.opposing(at_free, 0.0);
+                let moving = patch.support(at_free) > self.parameters.smooth;
                 let (slip, spin) =
                     if moving { (gradient.xy().norm(), gradient.z.abs()) } else { (1.0, patch.torsion()) };
-                let mut force = own;
+                let mut force = *start;
                 for _ in 0..INNER {
                     let at = |force: &Vector3<f64>, i: usize| free[i] + (w.row(i) * force)[0];
                     let w2: Matrix2<f64> = w.fixed_view::<2, 2>(0, 0).into_owned();
@@ -171,15 +185,42 @@ impl GaussSeidel {
     }
 }
 
-/// The normal force that just stops penetration, or none.
-fn normal(problem: &ContactProblem, row: usize, forces: &[f64]) -> f64 {
-    (forces[row] - problem.velocity(row, forces) / problem.w(row, row)).max(0.0)
+/// Friction of one aggregate with the normal force as it stands: `u = free + W f`.
+struct FrictionBlock {
+    w: Matrix3<f64>,
+    free: Vector3<f64>,
+    /// The free velocity of the whole problem along these rows.
+    at_free: Vector3<f64>,
+    /// Coefficient of friction times the normal force, N.
+    bound: f64,
+    /// Forces to start from.
+    start: Vector3<f64>,
 }
 
-/// Friction of a point contact whose rows begin at `first`.
-fn slide(problem: &ContactProblem, first: usize, forces: &[f64], bound: f64) -> Vector2<f64> {
-    let w = Matrix2::from_fn(|i, j| problem.w(first + 1 + i, first + 1 + j));
-    let own = Vector2::new(forces[first + 1], forces[first + 2]);
-    let now = Vector2::from_fn(|i, _| problem.velocity(first + 1 + i, forces));
-    solve_in_disc(&w, &(now - w * own), bound)
+/// Solves an equality block exactly if it is as small as a joint, row by row otherwise; returns the largest change of a velocity.
+fn hold(problem: &ContactProblem, first: usize, rows: usize, forces: &mut [f64]) -> f64 {
+    const JOINT: usize = 6;
+    let mut change = 0.0f64;
+    if rows <= JOINT {
+        let mut w = SMatrix::<f64, JOINT, JOINT>::identity();
+        let mut v = SVector::<f64, JOINT>::zeros();
+        for i in 0..rows {
+            v[i] = problem.velocity(first + i, forces);
+            (0..rows).for_each(|j| w[(i, j)] = problem.w(first + i, first + j));
+        }
+        if let Some(factor) = w.cholesky() {
+            let push = factor.solve(&v);
+            for i in 0..rows {
+                forces[first + i] -= push[i];
+                change = change.max(v[i].abs());
+            }
+            return change;
+        }
+    }
+    for row in first..first + rows {
+        let v = problem.velocity(row, forces);
+        forces[row] -= v / problem.w(row, row);
+        change = change.max(v.abs());
+    }
+    change
 }

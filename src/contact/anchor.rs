@@ -1,0 +1,191 @@
+use crate::body::{Bodies, Body, BodyKind, HandId, MaterialPoint};
+use crate::hand::NodeMap;
+use crate::math::Vec3;
+use crate::tracking::Segment;
+
+/// A point of a surface, and with what it moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Anchor {
+    /// A point of a hand's skin: a weighted sum of three vertices of one segment. It moves with the skeleton and with the tissue.
+    Skin {
+        /// The hand.
+        hand: HandId,
+        /// The segment.
+        segment: Segment,
+        /// Vertices of its skin.
+        vertices: [u32; 3],
+        /// Their weights.
+        weights: [f64; 3],
+    },
+    /// A point of a hand's skeleton.
+    Bone {
+        /// The hand.
+        hand: HandId,
+        /// The segment.
+        segment: Segment,
+        /// Place in the frame of its bone.
+        local: Vec3,
+    },
+    /// A point among the nodes of a soft body.
+    Soft {
+        /// Number of the body.
+        body: usize,
+        /// Its place.
+        nodes: NodeMap,
+    },
+    /// A point of a rigid body.
+    Rigid {
+        /// Number of the body.
+        body: usize,
+        /// Place in the body's frame.
+        local: Vec3,
+    },
+    /// A point of the static world.
+    World(Vec3),
+}
+
+impl Anchor {
+    /// Where it is.
+    pub fn place(&self, bodies: &Bodies) -> Vec3 {
+        match self {
+            Anchor::Skin { hand, segment, vertices, weights } => {
+                let skin = bodies.hands[hand.index()].skin.positions(*segment);
+                (0..3).map(|i| weights[i] * skin[vertices[i] as usize]).sum()
+            }
+            Anchor::Bone { hand, segment, local } => {
+                bodies.hands[hand.index()].skeleton.position(&MaterialPoint::rigid(segment.index(), *local))
+            }
+            Anchor::Soft { body, nodes } => nodes.sum(bodies.soft[*body].positions()),
+            Anchor::Rigid { body, local } => bodies.rigid[*body].position(&MaterialPoint::rigid(0, *local)),
+            Anchor::World(place) => *place,
+        }
+    }
+
+    /// How it moves; `place` is where it is.
+    pub fn velocity(&self, bodies: &Bodies, place: &Vec3) -> Vec3 {
+        match self {
+            Anchor::Skin { hand, segment, vertices, weights } => {
+                let hand = &bodies.hands[hand.index()];
+                let skeleton = &hand.skeleton;
+                let bone = skeleton.kinematics().point_velocity(*segment, place, &skeleton.state().velocity);
+                if !hand.soft {
+                    return bone;
+                }
+                let (maps, tissue) = (&hand.model().meshes[segment.index()].skin_maps, &hand.tissues[segment.index()]);
+                let part = |i: usize| weights[i] * tissue.velocity(&MaterialPoint::soft(maps[vertices[i] as usize]));
+                bone + (0..3).filter(|&i| weights[i] != 0.0).map(part).sum::<Vec3>()
+            }
+            Anchor::Bone { hand, segment, .. } => {
+                let skeleton = &bodies.hands[hand.index()].skeleton;
+                skeleton.kinematics().point_velocity(*segment, place, &skeleton.state().velocity)
+            }
+            Anchor::Soft { body, nodes } => nodes.sum(bodies.soft[*body].velocities()),
+            Anchor::Rigid { body, local } => bodies.rigid[*body].velocity(&MaterialPoint::rigid(0, *local)),
+            Anchor::World(_) => Vec3::zeros(),
+        }
+    }
+
+    /// How it would move if it did not deform; `place` is where it is.
+    pub fn bone_velocity(&self, bodies: &Bodies, place: &Vec3) -> Vec3 {
+        match self {
+            Anchor::Skin { hand, segment, .. } => {
+                let skeleton = &bodies.hands[hand.index()].skeleton;
+                skeleton.kinematics().point_velocity(*segment, place, &skeleton.state().velocity)
+            }
+            _ => self.velocity(bodies, place),
+        }
+    }
+
+    /// How it moved at the start of the step, before the free motion, if it did not deform; `place` is where it is.
+    pub fn start_velocity(&self, bodies: &Bodies, place: &Vec3) -> Vec3 {
+        match self {
+            Anchor::Skin { hand, segment, .. } | Anchor::Bone { hand, segment, .. } => {
+                let skeleton = &bodies.hands[hand.index()].skeleton;
+                skeleton.kinematics().point_velocity(*segment, place, skeleton.start_velocity())
+            }
+            Anchor::Soft { body, nodes } => nodes.sum(bodies.soft[*body].start_velocities()),
+            Anchor::Rigid { body, local } => bodies.rigid[*body].start_velocity(&MaterialPoint::rigid(0, *local)),
+            Anchor::World(_) => Vec3::zeros(),
+        }
+    }
+
+    /// Adds the part of the row `direction · velocity` that falls to one body; `place` is where the point is.
+    pub fn add_row(&self, bodies: &Bodies, body: BodyKind, place: &Vec3, direction: &Vec3, row: &mut [f64]) {
+        match (self, body) {
+            (Anchor::Skin { hand, segment, .. } | Anchor::Bone { hand, segment, .. }, BodyKind::Skeleton(h))
+                if *hand == h =>
+            {
+                bodies.hands[h.index()].skeleton.kinematics().add_point_force(*segment, place, direction, row);
+            }
+            (Anchor::Skin { hand, segment, vertices, weights }, BodyKind::Tissue(h, s))
+                if *hand == h && *segment == s =>
+            {
+                let hand = &bodies.hands[h.index()];
+                let maps = &hand.model().meshes[s.index()].skin_maps;
+                for i in (0..3).filter(|&i| weights[i] != 0.0) {
+                    let at = MaterialPoint::soft(maps[vertices[i] as usize]);
+                    hand.tissues[s.index()].add_row(&at, &(weights[i] * direction), row);
+                }
+            }
+            (Anchor::Soft { body, nodes }, BodyKind::Soft(b)) if *body == b => {
+                bodies.soft[b].add_row(&MaterialPoint::soft(*nodes), direction, row);
+            }
+            (Anchor::Rigid { body, local }, BodyKind::Rigid(b)) if *body == b => {
+                bodies.rigid[b].add_row(&MaterialPoint::rigid(0, *local), direction, row);
+            }
+            _ => {}
+        }
+    }
+
+    /// The bodies it moves with; the static world is none.
+    pub fn bodies(&self, bodies: &Bodies) -> [Option<BodyKind>; 2] {
+        match self {
+            Anchor::Skin { hand, segment, .. } => {
+                let tissue = bodies.hands[hand.index()].soft.then_some(BodyKind::Tissue(*hand, *segment));
+                [Some(BodyKind::Skeleton(*hand)), tissue]
+            }
+            Anchor::Bone { hand, .. } => [Some(BodyKind::Skeleton(*hand)), None],
+            Anchor::Soft { body, .. } => [Some(BodyKind::Soft(*body)), None],
+            Anchor::Rigid { body, .. } => [Some(BodyKind::Rigid(*body)), None],
+            Anchor::World(_) => [None, None],
+        }
+    }
+}
+
+/// Two surfaces close to each other at one place. Its direction is fixed at the start of the step (formulation §1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// The point of the one surface; of the skin, where there is one.
+    pub a: Anchor,
+    /// The point of the other.
+    pub b: Anchor,
+    /// Where they are, m.
+    pub places: [Vec3; 2],
+    /// Unit normal from the other surface to the one.
+    pub normal: Vec3,
+    /// Gap between them at the start of the step, m.
+    pub gap: f64,
+    /// Velocity of the one surface against the other after the free motion, m/s.
+    pub free_velocity: Vec3,
+    /// Gap after the free motion, m.
+    pub free_gap: f64,
+    /// Area that it stands for, m².
+    pub area: f64,
+    /// How far the outermost layer of the skin gives way per newton, m/N.
+    pub compliance: f64,
+    /// Which features meet, to know it again in the next step.
+    pub feature: u64,
+}
+
+impl Contact {
+    /// The gap as the bodies stand now, along the fixed direction; surfaces touch at `offset`.
+    pub fn gap_now(&self, bodies: &Bodies, offset: f64) -> f64 {
+        self.normal.dot(&(self.a.place(bodies) - self.b.place(bodies))) - offset
+    }
+
+    /// Adds the part of the row `direction · velocity` that falls to one body.
+    pub fn add_row(&self, bodies: &Bodies, body: BodyKind, direction: &Vec3, row: &mut [f64]) {
+        self.a.add_row(bodies, body, &self.places[0], direction, row);
+        self.b.add_row(bodies, body, &self.places[1], &-direction, row);
+    }
+}

@@ -1,0 +1,354 @@
+use glam::DVec3;
+use parry3d::query::{PointQueryWithLocation, Ray, RayCullingMode};
+use parry3d::shape::{Capsule, ConvexPolyhedron, SharedShape, TriMesh, TrianglePointLocation, TypedShape};
+
+use crate::math::{Vec3, from_glam, to_glam};
+
+/// Distance of a point from a shape's surface, and the way out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Signed {
+    /// Distance, m; negative inside.
+    pub distance: f64,
+    /// The unit direction in which the distance grows.
+    pub normal: Vec3,
+}
+
+/// Nearer to the surface than this, m, the way to the nearest point is mostly rounding: a normal of the surface takes
+/// its place.
+const NEAR: f64 = 1e-9;
+
+/// Vectors shorter than this, m, have no direction.
+const TINY: f64 = 1e-12;
+
+/// Signed distance in the frame of the shape.
+///
+/// Boxes, balls, capsules, cylinders, half-spaces and hulls are exact inside and out; of a closed mesh with parry3d's
+/// `ORIENTED` flag, angle-weighted pseudo-normals give the sign. Other shapes are as good as parry3d's own projection,
+/// which may allocate.
+pub fn signed_distance(shape: &SharedShape, p: &Vec3) -> Signed {
+    match shape.as_typed_shape() {
+        TypedShape::Cuboid(s) => from_box(&from_glam(s.half_extents), p),
+        TypedShape::Ball(s) => from_centre(p, s.radius, Vec3::y),
+        TypedShape::Capsule(s) => from_capsule(s, p),
+        TypedShape::Cylinder(s) => from_cylinder(s.half_height, s.radius, p),
+        TypedShape::HalfSpace(s) => Signed { distance: to_glam(p).dot(s.normal), normal: from_glam(s.normal) },
+        TypedShape::ConvexPolyhedron(s) => from_hull(s, to_glam(p)),
+        TypedShape::TriMesh(s) => from_mesh(s, to_glam(p)),
+        _ => from_projection(shape, to_glam(p)),
+    }
+}
+
+/// Distance from a ball around the origin of `v`; at its very centre every direction is right, and the one given is
+/// taken.
+fn from_centre(v: &Vec3, radius: f64, otherwise: impl FnOnce() -> Vec3) -> Signed {
+    let r = v.norm();
+    Signed { distance: r - radius, normal: if r > TINY { v / r } else { otherwise() } }
+}
+
+fn from_capsule(capsule: &Capsule, p: &Vec3) -> Signed {
+    let (a, b) = (from_glam(capsule.segment.a), from_glam(capsule.segment.b));
+    let (axis, v) = (b - a, p - a);
+    let length = axis.norm_squared();
+    let along = if length > 0.0 { (v.dot(&axis) / length).clamp(0.0, 1.0) } else { 0.0 };
+    from_centre(&(v - along * axis), capsule.radius, || perpendicular(&axis))
+}
+
+/// A unit vector at right angles to another, always the same one.
+fn perpendicular(v: &Vec3) -> Vec3 {
+    v.cross(&Vec3::ith(v.iamin(), 1.0)).try_normalize(0.0).unwrap_or_else(Vec3::y)
+}
+
+fn from_box(half: &Vec3, p: &Vec3) -> Signed {
+    let over = p.abs() - half;
+    let beyond = over.sup(&Vec3::zeros());
+    let d = beyond.norm();
+    if d >= NEAR {
+        return Signed { distance: d, normal: (beyond / d).zip_map(p, f64::copysign) };
+    }
+    let face = over.imax();
+    let distance = if d > 0.0 { d } else { over[face] };
+    Signed { distance, normal: Vec3::ith(face, 1.0_f64.copysign(p[face])) }
+}
+
+/// A box in the plane of the axis and the point, in effect: over the side and over the cap.
+fn from_cylinder(half_height: f64, radius: f64, p: &Vec3) -> Signed {
+    let r = (p.x * p.x + p.z * p.z).sqrt();
+    let outward = if r > TINY { Vec3::new(p.x / r, 0.0, p.z / r) } else { Vec3::x() };
+    let upward = Vec3::new(0.0, 1.0_f64.copysign(p.y), 0.0);
+    let (side, cap) = (r - radius, p.y.abs() - half_height);
+    let (x, y) = (side.max(0.0), cap.max(0.0));
+    let d = (x * x + y * y).sqrt();
+    if d >= NEAR {
+        return Signed { distance: d, normal: (x / d) * outward + (y / d) * upward };
+    }
+    let distance = if d > 0.0 { d } else { side.max(cap) };
+    Signed { distance, normal: if side > cap { outward } else { upward } }
+}
+
+/// Inside, the highest plane of a face decides. Outside, the nearest point is on a face that the point is above, and no
+/// face is nearer than its plane is. parry3d's own answer is as good outside; inside it allocates.
+fn from_hull(hull: &ConvexPolyhedron, p: DVec3) -> Signed {
+    let (mut top, mut height) = (0, f64::NEG_INFINITY);
+    let (mut foot, mut d) = (p, f64::INFINITY);
+    for face in 0..hull.faces().len() {
+        let above = height_above(hull, face, p);
+        if above > height {
+            (top, height) = (face, above);
+        }
+        if above >= NEAR && above < d {
+            let q = nearest_on_face(hull, face, p, above);
+            if p.distance(q) < d {
+                (foot, d) = (q, p.distance(q));
+            }
+        }
+    }
+    if height < NEAR {
+        return Signed { distance: height, normal: from_glam(hull.faces()[top].normal) };
+    }
+    Signed { distance: d, normal: from_glam((p - foot) / d) }
+}
+
+/// Height of a point above the plane of a hull's face. The degenerate faces that a hull of rounded points can have are
+/// nowhere below.
+fn height_above(hull: &ConvexPolyhedron, face: usize, p: DVec3) -> f64 {
+    let face = &hull.faces()[face];
+    if face.normal == DVec3::ZERO {
+        return f64::NEG_INFINITY;
+    }
+    let corner = hull.vertices_adj_to_face()[face.first_vertex_or_edge as usize];
+    face.normal.dot(p - hull.points()[corner as usize])
+}
+
+/// The nearest point of a hull's face: the foot of the point unless some edge has the point on its outer side, and then
+/// on such an edge.
+fn nearest_on_face(hull: &ConvexPolyhedron, face: usize, p: DVec3, above: f64) -> DVec3 {
+    let face = &hull.faces()[face];
+    let (first, count) = (face.first_vertex_or_edge as usize, face.num_vertices_or_edges as usize);
+    let ring = &hull.vertices_adj_to_face()[first..first + count];
+    let (mut nearest, mut least) = (p - above * face.normal, f64::INFINITY);
+    for (i, &corner) in ring.iter().enumerate() {
+        let a = hull.points()[corner as usize];
+        let edge = hull.points()[ring[(i + 1) % count] as usize] - a;
+        if face.normal.cross(edge).dot(p - a) < 0.0 {
+            let q = a + ((p - a).dot(edge) / edge.length_squared()).clamp(0.0, 1.0) * edge;
+            if p.distance_squared(q) < least {
+                (nearest, least) = (q, p.distance_squared(q));
+            }
+        }
+    }
+    nearest
+}
+
+fn from_mesh(mesh: &TriMesh, p: DVec3) -> Signed {
+    let (projection, (triangle, location)) = mesh.project_local_point_and_get_location(p, false);
+    let way = p - projection.point;
+    let d = way.length();
+    // Where triangles without area, or two sides of a sheet, leave no normal, the point counts as outside.
+    let outward = outward_normal(mesh, triangle, location).try_normalize().or(way.try_normalize()).unwrap_or(DVec3::Y);
+    let height = way.dot(outward);
+    if matches!(location, TrianglePointLocation::OnFace(..)) {
+        return Signed { distance: height, normal: from_glam(outward) };
+    }
+    let sign = if height < 0.0 { -1.0 } else { 1.0 };
+    Signed { distance: sign * d, normal: from_glam(if d >= NEAR { sign / d * way } else { outward }) }
+}
+
+/// The normal of a face, or the pseudo-normal of an edge or a vertex, which tells inside from outside also at concave
+/// ones (Bærentzen and Aanæs 2005).
+fn outward_normal(mesh: &TriMesh, triangle: u32, location: TrianglePointLocation) -> DVec3 {
+    let t = triangle as usize;
+    match (mesh.pseudo_normals_if_oriented(), location) {
+        (Some(normals), TrianglePointLocation::OnEdge(edge, _)) => normals.edges_pseudo_normal[t][edge as usize],
+        (Some(normals), TrianglePointLocation::OnVertex(corner)) => {
+            normals.vertices_pseudo_normal[mesh.indices()[t][corner as usize] as usize]
+        }
+        _ => mesh.triangle(triangle).scaled_normal(),
+    }
+}
+
+fn from_projection(shape: &SharedShape, p: DVec3) -> Signed {
+    let projection = shape.project_local_point(p, false);
+    let way = p - projection.point;
+    let d = way.length();
+    let sign = if projection.is_inside { -1.0 } else { 1.0 };
+    let outward = || (p - shape.compute_local_aabb().center()).try_normalize().unwrap_or(DVec3::Y);
+    Signed { distance: sign * d, normal: from_glam(if d >= NEAR { sign / d * way } else { outward() }) }
+}
+
+/// A place that is less than this nearer than the best corner, m, is not worth looking for.
+const GAIN: f64 = 1e-5;
+
+/// Once it is looked for, the place is wanted and not the distance alone, which changes little around the top of
+/// something round.
+const FINE_GAIN: f64 = 1e-7;
+
+/// Most evaluations of the distance on one triangle.
+const EVALUATIONS: usize = 16;
+
+/// The point of a triangle (in the shape's frame) where the signed distance is least: barycentric weights and the
+/// distance there. `at` are the distances at the corners, already known.
+///
+/// The signed distance of a convex shape is convex, kinks and all: from any place where it is known, every better place
+/// is on the lower side of a line. What is left of the triangle is cut at its centre of gravity until nothing left can
+/// be better, or for 16 rounds, each of which takes away at least 37 % (usually half) of the area. Around a concave
+/// mesh this finds a local minimum.
+pub fn nearest_on_triangle(shape: &SharedShape, corners: &[Vec3; 3], at: &[Signed; 3]) -> ([f64; 3], Signed) {
+    const PLACES: [[f64; 2]; 3] = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]];
+    let edges = [corners[1] - corners[0], corners[2] - corners[0]];
+    let tangent = |place: [f64; 2], here: &Signed| {
+        let slope = edges.map(|edge| here.normal.dot(&edge));
+        Tangent { slope, offset: here.distance - slope[0] * place[0] - slope[1] * place[1] }
+    };
+    let lowest = (0..3).min_by(|&i, &j| at[i].distance.total_cmp(&at[j].distance)).unwrap_or(0);
+    let (mut place, mut best) = (PLACES[lowest], at[lowest]);
+    let mut left = Region::triangle(PLACES);
+    for i in [lowest, (lowest + 1) % 3, (lowest + 2) % 3] {
+        left.keep_below(&tangent(PLACES[i], &at[i]), best.distance - GAIN);
+    }
+    for _ in 0..EVALUATIONS {
+        let Some(centre) = left.centre() else { break };
+        let here = signed_distance(shape, &(corners[0] + centre[0] * edges[0] + centre[1] * edges[1]));
+        if here.distance < best.distance {
+            (place, best) = (centre, here);
+        }
+        left.keep_below(&tangent(centre, &here), best.distance - FINE_GAIN);
+    }
+    ([(1.0 - place[0] - place[1]).max(0.0), place[0], place[1]], best)
+}
+
+/// A linear function of the place in a triangle, nowhere above the distance.
+struct Tangent {
+    slope: [f64; 2],
+    offset: f64,
+}
+
+impl Tangent {
+    fn value(&self, place: &[f64; 2]) -> f64 {
+        self.offset + self.slope[0] * place[0] + self.slope[1] * place[1]
+    }
+}
+
+/// A triangle and one more corner for every cut.
+const MOST_CORNERS: usize = 3 + 3 + EVALUATIONS;
+
+/// A convex polygon on a triangle, by its corners in order.
+struct Region {
+    corners: [[f64; 2]; MOST_CORNERS],
+    count: usize,
+}
+
+impl Region {
+    fn triangle(places: [[f64; 2]; 3]) -> Self {
+        let mut corners = [[0.0; 2]; MOST_CORNERS];
+        corners[..3].copy_from_slice(&places);
+        Self { corners, count: 3 }
+    }
+
+    fn push(&mut self, place: [f64; 2]) {
+        if self.count < MOST_CORNERS {
+            self.corners[self.count] = place;
+            self.count += 1;
+        }
+    }
+
+    /// Cuts off where a function is at or above a level.
+    fn keep_below(&mut self, function: &Tangent, level: f64) {
+        let whole = Self { ..*self };
+        self.count = 0;
+        for i in 0..whole.count {
+            let (a, b) = (whole.corners[i], whole.corners[(i + 1) % whole.count]);
+            let (over_a, over_b) = (function.value(&a) - level, function.value(&b) - level);
+            if over_a < 0.0 {
+                self.push(a);
+            }
+            if (over_a < 0.0) != (over_b < 0.0) {
+                let t = over_a / (over_a - over_b);
+                self.push([a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])]);
+            }
+        }
+    }
+
+    /// Centre of gravity, if anything is left.
+    fn centre(&self) -> Option<[f64; 2]> {
+        let origin = self.corners[0];
+        let (mut area, mut moment) = (0.0, [0.0; 2]);
+        for i in 2..self.count {
+            let [a, b] = [self.corners[i - 1], self.corners[i]].map(|c| [c[0] - origin[0], c[1] - origin[1]]);
+            let piece = a[0] * b[1] - a[1] * b[0];
+            area += piece;
+            moment = [moment[0] + piece * (a[0] + b[0]), moment[1] + piece * (a[1] + b[1])];
+        }
+        (area > 1e-14).then(|| [origin[0] + moment[0] / (3.0 * area), origin[1] + moment[1] / (3.0 * area)])
+    }
+}
+
+/// First place at which a point that moves from `from` (outside) to `to` meets the surface: fraction of the way in [0,
+/// 1], and the outward unit normal there. Nothing if it starts inside, or less than a nanometre outside.
+pub fn sweep(shape: &SharedShape, from: &Vec3, to: &Vec3) -> Option<(f64, Vec3)> {
+    let start = signed_distance(shape, from);
+    let way = to - from;
+    let length = way.norm();
+    if !(start.distance > NEAR && start.distance <= length + NEAR) {
+        return None;
+    }
+    match shape.as_typed_shape() {
+        TypedShape::TriMesh(mesh) => sweep_to_mesh(mesh, from, &(way / length), length),
+        TypedShape::Cuboid(_)
+        | TypedShape::Ball(_)
+        | TypedShape::Capsule(_)
+        | TypedShape::Cylinder(_)
+        | TypedShape::HalfSpace(_)
+        | TypedShape::ConvexPolyhedron(_) => sweep_to_convex(shape, from, &way, start),
+        _ => {
+            let direction = way / length;
+            let ray = Ray::new(to_glam(from), to_glam(&direction));
+            let hit = shape.cast_local_ray_and_get_normal(&ray, length, false)?;
+            let normal = from_glam(hit.normal).try_normalize(0.5).unwrap_or(-direction);
+            Some((hit.time_of_impact / length, normal * -normal.dot(&direction).signum()))
+        }
+    }
+}
+
+/// Along a line the distance from a convex shape is convex, so Newton's method comes up to the surface and never passes
+/// it.
+fn sweep_to_convex(shape: &SharedShape, from: &Vec3, way: &Vec3, start: Signed) -> Option<(f64, Vec3)> {
+    // A handful of rounds as a rule; a way that all but touches in passing takes one for every halving.
+    const ROUNDS: usize = 64;
+    let (mut t, mut normal, mut distance) = (0.0, start.normal, start.distance);
+    for _ in 0..ROUNDS {
+        let rate = normal.dot(way);
+        if rate >= 0.0 {
+            return None;
+        }
+        t -= distance / rate;
+        if distance <= NEAR {
+            return Some((t.min(1.0), normal));
+        }
+        if t > 1.0 + TINY {
+            return None;
+        }
+        let here = signed_distance(shape, &(from + t * way));
+        distance = here.distance;
+        // At an edge the normal of one of its faces is taken, which may look the other way.
+        if distance > NEAR || here.normal.dot(way) < 0.0 {
+            normal = here.normal;
+        }
+    }
+    None
+}
+
+fn sweep_to_mesh(mesh: &TriMesh, from: &Vec3, direction: &Vec3, length: f64) -> Option<(f64, Vec3)> {
+    let cast = |from: Vec3| {
+        let ray = Ray::new(to_glam(&from), to_glam(direction));
+        mesh.cast_local_ray_with_culling(&ray, length + NEAR, RayCullingMode::IgnoreBackfaces)
+    };
+    // Two triangles round differently at their common edge, and some rays that meet it exactly slip between them:
+    // a hair aside they do not.
+    let right = perpendicular(direction);
+    let aside = NEAR * (right + 0.6 * direction.cross(&right));
+    let hit = cast(*from).or_else(|| cast(from + aside))?;
+    Some(((hit.time_of_impact / length).min(1.0), from_glam(hit.normal)))
+}
+
+#[cfg(test)]
+mod tests;

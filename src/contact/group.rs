@@ -1,0 +1,228 @@
+use std::ops::Range;
+
+use super::anchor::Contact;
+use super::system::{Block, RowTerm, Rows, Source};
+use crate::body::{Bodies, BodyKind};
+use crate::problem::{ContactPatch, ContactProblem, Law};
+use crate::solver::{GaussSeidel, Solution};
+
+/// Rows on one body of a group.
+#[derive(Clone, Debug)]
+pub(super) struct BodyRows {
+    pub kind: BodyKind,
+    pub dofs: usize,
+    /// Which rows of the group, as a range of [`Group::touched`].
+    pub rows: Range<usize>,
+    /// Where its directions and responses begin.
+    pub data: usize,
+}
+
+/// Bodies that touch each other, and the problem of their contact.
+#[derive(Debug, Default)]
+pub struct Group {
+    /// Its constraints, as numbers of the system's blocks.
+    pub blocks: Vec<usize>,
+    /// First row of each, and one past the last.
+    pub starts: Vec<usize>,
+    /// The contact problem.
+    pub problem: ContactProblem,
+    /// Forces along its rows.
+    pub forces: Vec<f64>,
+    /// How it was solved.
+    pub solution: Option<Solution>,
+    pub(super) bodies: Vec<BodyRows>,
+    pub(super) touched: Vec<u32>,
+    /// Number of each row among the system's.
+    system_rows: Vec<usize>,
+    /// Rows `H` and their responses `A⁻¹ Hᵀ` on each body.
+    pub(super) directions: Vec<f64>,
+    pub(super) responses: Vec<f64>,
+    pub(super) spare_patches: Vec<ContactPatch>,
+    /// Post-stabilisation: the rows that take part, their problem and its solution.
+    position_rows: Vec<usize>,
+    position_problem: ContactProblem,
+    position_forces: Vec<f64>,
+    position_shift: Vec<f64>,
+    change: Vec<f64>,
+}
+
+/// What post-stabilisation needs to know.
+pub(super) struct PositionStage<'a> {
+    pub blocks: &'a [Block],
+    pub rows: &'a Rows,
+    pub contacts: &'a [Contact],
+    pub solver: &'a GaussSeidel,
+    /// Distance at which surfaces touch, m.
+    pub offset: f64,
+    pub h: f64,
+}
+
+/// Position errors below this are left alone, m.
+const SLOP: f64 = 1e-8;
+
+impl Group {
+    /// Forgets everything but memory.
+    pub(super) fn clear(&mut self) {
+        for law in self.problem.laws.drain(..) {
+            if let Law::Aggregate { patch, .. } = law {
+                self.spare_patches.push(patch);
+            }
+        }
+        self.problem.delassus.clear();
+        self.problem.free.clear();
+        self.blocks.clear();
+        self.starts.clear();
+        self.forces.clear();
+        self.bodies.clear();
+        self.touched.clear();
+        self.system_rows.clear();
+        self.directions.clear();
+        self.responses.clear();
+        self.solution = None;
+    }
+
+    /// Rows of its problem.
+    pub fn rows(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Numbers the rows, and lists the bodies with the rows that move them.
+    pub(super) fn number_rows(&mut self, blocks: &[Block], bodies: &Bodies) {
+        self.starts.push(0);
+        for &index in &self.blocks {
+            let block = &blocks[index];
+            self.starts.push(self.starts[self.starts.len() - 1] + block.rows.len());
+            self.system_rows.extend(block.rows.clone());
+            for &kind in block.bodies.iter().flatten() {
+                if self.bodies.iter().all(|b| b.kind != kind) {
+                    let dofs = bodies.get(bodies.id(kind)).dofs();
+                    self.bodies.push(BodyRows { kind, dofs, rows: 0..0, data: 0 });
+                }
+            }
+        }
+        let mut data = 0;
+        for body in &mut self.bodies {
+            let first = self.touched.len();
+            for (place, &index) in self.blocks.iter().enumerate() {
+                if blocks[index].bodies.contains(&Some(body.kind)) {
+                    self.touched.extend((self.starts[place] as u32)..(self.starts[place + 1] as u32));
+                }
+            }
+            (body.rows, body.data) = (first..self.touched.len(), data);
+            data += body.rows.len() * body.dofs;
+        }
+        self.directions.resize(data, 0.0);
+    }
+
+    /// `W = h Σ_bodies H A⁻¹ Hᵀ` (Duriez 2006, eq. 17 and 30; Talvas 2015, eq. 4), body by body over the rows that move it.
+    pub(super) fn assemble_operator(&mut self, bodies: &mut Bodies, rows: &Rows, contacts: &[Contact], h: f64) {
+        let n = self.rows();
+        self.problem.delassus.resize(n * n, 0.0);
+        for body in &self.bodies {
+            let (dofs, touched) = (body.dofs, &self.touched[body.rows.clone()]);
+            let data = body.data..body.data + touched.len() * dofs;
+            let directions = &mut self.directions[data.clone()];
+            for (row, &r) in directions.chunks_exact_mut(dofs).zip(touched) {
+                for term in rows.terms(self.system_rows[r as usize]) {
+                    contacts[term.contact as usize].add_row(bodies, body.kind, &term.direction, row);
+                }
+            }
+            self.responses.extend_from_slice(directions);
+            let responses = &mut self.responses[data];
+            bodies.get_mut(bodies.id(body.kind)).apply_inverse(responses);
+            for (i, (left, &r)) in directions.chunks_exact(dofs).zip(touched).enumerate() {
+                for (right, &c) in responses.chunks_exact(dofs).zip(touched).take(i + 1) {
+                    let w = h * left.iter().zip(right).map(|(a, b)| a * b).sum::<f64>();
+                    self.problem.delassus[r as usize * n + c as usize] += w;
+                    if r != c {
+                        self.problem.delassus[c as usize * n + r as usize] += w;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Solves for the forces.
+    pub fn solve(&mut self, solver: &GaussSeidel, go_on: impl FnMut() -> bool) {
+        self.solution = Some(solver.solve(&self.problem, &mut self.forces, go_on));
+    }
+
+    /// `v = v_free + h A⁻¹ Hᵀ λ`.
+    pub fn apply_forces(&mut self, bodies: &mut Bodies, h: f64) {
+        for body in &self.bodies {
+            let sum = combine(body, &self.touched, &self.responses, &self.forces, h, &mut self.change);
+            bodies.get_mut(bodies.id(body.kind)).change_velocity(sum);
+        }
+    }
+
+    /// Solves non-penetration and attachment on positions (Talvas 2015, eq. 5–6 and 10): `q += h A⁻¹ Hᵀ Λ`. Returns whether anything moved.
+    pub(super) fn correct_positions(&mut self, bodies: &mut Bodies, stage: &PositionStage<'_>) -> bool {
+        self.position_rows.clear();
+        self.position_problem.laws.clear();
+        self.position_problem.free.clear();
+        let mut worst = 0.0f64;
+        for (place, &index) in self.blocks.iter().enumerate() {
+            let (block, first) = (&stage.blocks[index], self.starts[place]);
+            let held = matches!(block.source, Source::Attachment(_));
+            let count = if held { block.rows.len() } else { 1 };
+            for row in 0..count {
+                let error = |t: &RowTerm| {
+                    let contact = &stage.contacts[t.contact as usize];
+                    let apart = contact.a.place(bodies) - contact.b.place(bodies);
+                    let rest = if held { 0.0 } else { stage.offset * t.direction.dot(&contact.normal) };
+                    t.direction.dot(&apart) - rest
+                };
+                let given = block.compliance * block.force[0];
+                let error: f64 = stage.rows.terms(block.rows.start + row).iter().map(error).sum::<f64>() + given;
+                worst = worst.max(if held { error.abs() } else { -error });
+                self.position_rows.push(first + row);
+                self.position_problem.free.push(error);
+            }
+            self.position_problem.laws.push(if held { Law::Equality(count) } else { Law::Frictionless });
+        }
+        if worst <= SLOP {
+            return false;
+        }
+        let n = self.position_rows.len();
+        self.position_problem.delassus.clear();
+        for &r in &self.position_rows {
+            self.position_problem.delassus.extend(self.position_rows.iter().map(|&c| self.problem.w(r, c)));
+        }
+        self.position_forces.clear();
+        self.position_forces.resize(n, 0.0);
+        stage.solver.solve(&self.position_problem, &mut self.position_forces, || true);
+        // Over all rows of the group; the others push nothing.
+        self.position_shift.clear();
+        self.position_shift.resize(self.rows(), 0.0);
+        for (&row, &force) in self.position_rows.iter().zip(&self.position_forces) {
+            self.position_shift[row] = force;
+        }
+        for body in &self.bodies {
+            let sum = combine(body, &self.touched, &self.responses, &self.position_shift, stage.h, &mut self.change);
+            bodies.get_mut(bodies.id(body.kind)).change_position(sum);
+        }
+        true
+    }
+}
+
+/// `h Σ_r A⁻¹ H_rᵀ f_r` on one body.
+fn combine<'c>(
+    body: &BodyRows,
+    touched: &[u32],
+    responses: &[f64],
+    forces: &[f64],
+    h: f64,
+    change: &'c mut Vec<f64>,
+) -> &'c [f64] {
+    change.clear();
+    change.resize(body.dofs, 0.0);
+    let rows = &touched[body.rows.clone()];
+    let responses = &responses[body.data..body.data + rows.len() * body.dofs];
+    for (response, &row) in responses.chunks_exact(body.dofs).zip(rows) {
+        let force = h * forces[row as usize];
+        if force != 0.0 {
+            change.iter_mut().zip(response).for_each(|(x, r)| *x += force * r);
+        }
+    }
+    change
+}

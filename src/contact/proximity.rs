@@ -1,0 +1,372 @@
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use parry3d::query::{ContactManifold, ContactManifoldsWorkspace, DefaultQueryDispatcher, PersistentQueryDispatcher};
+
+use super::anchor::{Anchor, Contact};
+use super::distance::{Signed, nearest_on_triangle, signed_distance, sweep};
+use super::material::{Friction, Materials};
+use super::memory::Memory;
+use super::parameters::ContactParameters;
+use super::surface::{Bounds, ShapeKind, Surface, SurfaceKind, to_parry};
+use super::triangle::nearest_in_mesh;
+use crate::body::{Bodies, BodyId, HandId};
+use crate::math::{Pose, Vec3, from_glam};
+use crate::tracking::Segment;
+
+/// The contacts between two bodies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// The one body; of a hand's segment its tissue.
+    pub a: BodyId,
+    /// The other.
+    pub b: BodyId,
+    /// Which contacts.
+    pub contacts: Range<usize>,
+    /// Whether they may be aggregated.
+    pub aggregate: bool,
+    /// Coefficients of friction.
+    pub friction: Friction,
+}
+
+/// Finds what is close, and keeps its memory from step to step.
+///
+/// It looks at the start of the step, which is free of collisions, and fixes the directions there: near a sharp edge the nearest face of
+/// a point that is deep inside flips (formulation §1). The free motion changes velocities only, so it may have been made before; from it
+/// come the gaps at its end, and what it sweeps through when something moves farther than the alarm distance.
+#[derive(Debug, Default)]
+pub struct Proximity {
+    /// The contacts, pair by pair.
+    pub contacts: Vec<Contact>,
+    /// The pairs.
+    pub pairs: Vec<Pair>,
+    surfaces: Vec<Surface>,
+    shapes: Vec<(ShapeKind, Bounds)>,
+    manifolds: BTreeMap<(usize, usize), Manifold>,
+    /// Distances of a surface's vertices from a shape; `None` where it is too far to matter.
+    distances: Vec<Option<Signed>>,
+    /// Where on each triangle between its corners a shape was nearest, in the last step and in this one. The same place is kept as long as
+    /// it is as good as the nearest: along an edge or a rod all places are equally near, and a contact must not wander among them.
+    nearest_before: Memory<[f64; 3]>,
+    nearest_now: Memory<[f64; 3]>,
+}
+
+/// Contact of two shapes, with parry3d's working memory.
+#[derive(Default)]
+struct Manifold {
+    parts: Vec<ContactManifold<(), ()>>,
+    workspace: Option<ContactManifoldsWorkspace>,
+}
+
+impl std::fmt::Debug for Manifold {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Manifold({} parts)", self.parts.len())
+    }
+}
+
+/// What a search needs to know.
+struct Search<'a> {
+    bodies: &'a Bodies,
+    materials: &'a Materials,
+    parameters: &'a ContactParameters,
+    h: f64,
+}
+
+/// Contacts that the free motion leaves farther apart than this many alarm distances are not kept.
+const KEPT: f64 = 0.5;
+
+impl Search<'_> {
+    fn contact(&self, a: Anchor, b: Anchor, places: [Vec3; 2], normal: Vec3, area: f64, feature: u64) -> Contact {
+        let gap = normal.dot(&(places[0] - places[1])) - self.parameters.offset;
+        let free_velocity = a.velocity(self.bodies, &places[0]) - b.velocity(self.bodies, &places[1]);
+        let free_gap = gap + self.h * normal.dot(&free_velocity);
+        let compliance = self.layer_compliance(&a, area) + self.layer_compliance(&b, area);
+        Contact { a, b, places, normal, gap, free_velocity, free_gap, area, compliance, feature }
+    }
+
+    /// The outermost layer of soft skin is finer than its mesh, and gives way at each point by itself: thickness over the modulus for
+    /// a layer that cannot spread sideways, and over the area.
+    fn layer_compliance(&self, anchor: &Anchor, area: f64) -> f64 {
+        match anchor {
+            Anchor::Skin { hand, .. } if self.bodies.hands[hand.index()].soft => {
+                let tissue = &self.bodies.hands[hand.index()].model().description.tissue;
+                self.parameters.layer / ((tissue.lambda() + 2.0 * tissue.mu()) * area)
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Distance within which something of this speed may touch in the step.
+    fn reach(&self, speed: f64) -> f64 {
+        self.parameters.alarm + self.parameters.offset + self.h * speed
+    }
+}
+
+impl Proximity {
+    /// Finds all contacts for the bodies' places at the start of the step and their velocities after the free motion.
+    pub fn find(&mut self, bodies: &Bodies, materials: &Materials, parameters: &ContactParameters, h: f64) {
+        let search = Search { bodies, materials, parameters, h };
+        self.contacts.clear();
+        self.pairs.clear();
+        self.take_over(bodies);
+        self.nearest_now.clear();
+        self.surfaces_and_shapes(&search);
+        self.nearest_now.sort();
+        std::mem::swap(&mut self.nearest_now, &mut self.nearest_before);
+        self.surfaces_and_surfaces(&search);
+        self.shapes_and_shapes(&search);
+    }
+
+    /// Lists surfaces and shapes anew if bodies came or went, and takes their places over.
+    fn take_over(&mut self, bodies: &Bodies) {
+        let kinds = || {
+            let segments = |h: usize| Segment::all().map(move |s| SurfaceKind::Skin(HandId::at(h), s));
+            let soft = (0..bodies.soft.len()).map(SurfaceKind::Soft);
+            let sampled = (0..bodies.rigid.len()).filter(|&i| bodies.rigid[i].samples().is_some());
+            (0..bodies.hands.len()).flat_map(segments).chain(soft).chain(sampled.map(SurfaceKind::Samples))
+        };
+        if !kinds().eq(self.surfaces.iter().map(|s| s.kind)) {
+            self.surfaces = kinds().map(|kind| Surface::new(bodies, kind)).collect();
+        }
+        self.surfaces.iter_mut().for_each(|surface| surface.update(bodies));
+        let rigid = (0..bodies.rigid.len()).map(ShapeKind::Rigid);
+        self.shapes.clear();
+        let all = rigid.chain((0..bodies.fixed.len()).map(ShapeKind::Fixed));
+        self.shapes.extend(all.map(|kind| (kind, kind.bounds(bodies))));
+    }
+
+    fn close_pair(&mut self, search: &Search<'_>, ids: [BodyId; 2], first: usize, aggregate: bool, friction: Friction) {
+        let alarm = search.parameters.alarm;
+        let mut kept = first;
+        for i in first..self.contacts.len() {
+            if self.contacts[i].free_gap < KEPT * alarm {
+                self.contacts.swap(kept, i);
+                kept += 1;
+            }
+        }
+        self.contacts.truncate(kept);
+        if kept > first {
+            self.pairs.push(Pair { a: ids[0], b: ids[1], contacts: first..kept, aggregate, friction });
+        }
+    }
+
+    fn surfaces_and_shapes(&mut self, search: &Search<'_>) {
+        let (surfaces, shapes) = (std::mem::take(&mut self.surfaces), std::mem::take(&mut self.shapes));
+        for surface in &surfaces {
+            let speed = surface.kind.top_speed(search.bodies);
+            for (shape, bounds) in &shapes {
+                let speed = speed + shape.top_speed(search.bodies);
+                let own = matches!((surface.kind, shape), (SurfaceKind::Samples(a), ShapeKind::Rigid(b)) if a == *b);
+                if own || !surface.bounds.meets(bounds, search.reach(speed)) {
+                    continue;
+                }
+                let first = self.contacts.len();
+                self.surface_on_shape(search, surface, *shape, speed);
+                let ids = [surface.kind.body(search.bodies), shape.body(search.bodies)];
+                let materials = [surface.kind.material(search.bodies), shape.material(search.bodies)];
+                let friction = search.materials.pair(materials[0], materials[1]);
+                self.close_pair(search, ids, first, surface.kind.aggregates(), friction);
+            }
+        }
+        (self.surfaces, self.shapes) = (surfaces, shapes);
+    }
+
+    /// Vertices of a surface against a shape; and where an edge or corner of the shape reaches between them, the nearest point of the
+    /// triangle there.
+    fn surface_on_shape(&mut self, search: &Search<'_>, surface: &Surface, kind: ShapeKind, speed: f64) {
+        let (bodies, p) = (search.bodies, search.parameters);
+        let (shape, pose) = (kind.shape(bodies), kind.pose(bodies));
+        let ids = [surface.kind.body(bodies), kind.body(bodies)];
+        let (triangles, areas) = surface.kind.topology(bodies);
+        let local_bounds: Bounds = shape.compute_local_aabb().into();
+        let near = p.alarm + p.offset;
+        let swept = search.h * speed > p.alarm;
+        let to_local = |x: &Vec3| pose.rotation.inverse_transform_vector(&(x - pose.translation.vector));
+        let margin = if swept { search.reach(speed) } else { near }.max(near + surface.longest_edge);
+        self.distances.clear();
+        for (v, x) in surface.positions.iter().enumerate() {
+            let x_local = to_local(x);
+            let vertices = [v as u32; 3];
+            let signed = local_bounds.contains(&x_local, margin).then(|| signed_distance(shape, &x_local));
+            self.distances.push(signed);
+            let Some(signed) = signed else { continue };
+            let anchor = || surface.kind.anchor(bodies, vertices, [1.0, 0.0, 0.0]);
+            let feature = v as u64;
+            if signed.distance < near {
+                let on_shape = x_local - signed.distance * signed.normal;
+                let places = [*x, pose.translation.vector + pose.rotation * on_shape];
+                let normal = pose.rotation * signed.normal;
+                self.contacts.push(search.contact(
+                    anchor(),
+                    kind.anchor(on_shape, places[1]),
+                    places,
+                    normal,
+                    areas[v],
+                    feature,
+                ));
+            } else if swept && signed.distance < search.reach(speed) {
+                let a = anchor();
+                let b = kind.anchor(x_local, *x);
+                let moved = search.h * (a.velocity(bodies, x) - b.velocity(bodies, x));
+                let to = x_local + pose.rotation.inverse_transform_vector(&moved);
+                if let Some((part, normal)) = sweep(shape, &x_local, &to) {
+                    let hit = x_local + part * (to - x_local);
+                    let places = [*x, pose.translation.vector + pose.rotation * hit];
+                    let normal = pose.rotation * normal;
+                    self.contacts.push(search.contact(
+                        a,
+                        kind.anchor(hit, places[1]),
+                        places,
+                        normal,
+                        areas[v],
+                        feature,
+                    ));
+                }
+            }
+        }
+        for (t, &corners) in triangles.iter().enumerate() {
+            let [Some(a), Some(b), Some(c)] = corners.map(|v| self.distances[v as usize]) else { continue };
+            if a.distance.min(b.distance).min(c.distance) > near + surface.longest_edge {
+                continue;
+            }
+            let x = corners.map(|v| to_local(&surface.positions[v as usize]));
+            let (mut weights, mut signed) = nearest_on_triangle(shape, &x, &[a, b, c]);
+            if signed.distance >= near {
+                continue;
+            }
+            let feature = 1 << 32 | t as u64;
+            let place = |weights: &[f64; 3]| (0..3).map(|i| weights[i] * x[i]).sum::<Vec3>();
+            if let Some(before) = self.nearest_before.find((ids[0], ids[1], feature)) {
+                let there = signed_distance(shape, &place(before));
+                if there.distance < signed.distance + p.offset {
+                    (weights, signed) = (*before, there);
+                }
+            }
+            let Some(share) = share_between(corners, weights) else { continue };
+            self.nearest_now.keep((ids[0], ids[1], feature), weights);
+            let at = place(&weights);
+            let on_shape = at - signed.distance * signed.normal;
+            let places = [at, on_shape].map(|q| pose.translation.vector + pose.rotation * q);
+            let normal = pose.rotation * signed.normal;
+            let area = share * corners.iter().map(|&v| areas[v as usize]).sum::<f64>() / 3.0;
+            let anchor = surface.kind.anchor(bodies, corners, weights);
+            self.contacts.push(search.contact(anchor, kind.anchor(on_shape, places[1]), places, normal, area, feature));
+        }
+    }
+
+    fn surfaces_and_surfaces(&mut self, search: &Search<'_>) {
+        let surfaces = std::mem::take(&mut self.surfaces);
+        for (i, a) in surfaces.iter().enumerate() {
+            for b in &surfaces[i + 1..] {
+                let meet = match (a.kind, b.kind) {
+                    (SurfaceKind::Skin(a, _), SurfaceKind::Skin(b, _)) => a != b,
+                    (_, SurfaceKind::Soft(_)) | (SurfaceKind::Soft(_), _) => true,
+                    _ => false,
+                };
+                // Samples of a rigid body meet a soft one through the soft one's vertices and the rigid one's shape.
+                let sampled = |s: &Surface| matches!(s.kind, SurfaceKind::Samples(_));
+                if !meet || sampled(a) || sampled(b) || !a.bounds.meets(&b.bounds, search.reach(0.0)) {
+                    continue;
+                }
+                let first = self.contacts.len();
+                self.vertices_on_mesh(search, a, b, false);
+                self.vertices_on_mesh(search, b, a, true);
+                let ids = [a, b].map(|s| s.kind.body(search.bodies));
+                let [ma, mb] = [a, b].map(|s| s.kind.material(search.bodies));
+                self.close_pair(search, ids, first, a.kind.aggregates(), search.materials.pair(ma, mb));
+            }
+        }
+        self.surfaces = surfaces;
+    }
+
+    /// Vertices of one surface against the triangles of another. `turned`: the contact's one side is the mesh, not the vertex.
+    fn vertices_on_mesh(&mut self, search: &Search<'_>, points: &Surface, mesh: &Surface, turned: bool) {
+        let (bodies, near) = (search.bodies, search.parameters.alarm + search.parameters.offset);
+        let areas = points.kind.topology(bodies).1;
+        let triangles = mesh.kind.topology(bodies).0;
+        for (v, x) in points.positions.iter().enumerate() {
+            if !mesh.bounds.contains(x, near) {
+                continue;
+            }
+            let Some(found) = nearest_in_mesh(&mesh.positions, triangles, x, near) else { continue };
+            let vertex = points.kind.anchor(bodies, [v as u32; 3], [1.0, 0.0, 0.0]);
+            let on_mesh = mesh.kind.anchor(bodies, triangles[found.triangle], found.weights);
+            let feature = u64::from(turned) << 33 | v as u64;
+            let contact = if turned {
+                search.contact(on_mesh, vertex, [found.place, *x], -found.normal, areas[v], feature)
+            } else {
+                search.contact(vertex, on_mesh, [*x, found.place], found.normal, areas[v], feature)
+            };
+            self.contacts.push(contact);
+        }
+    }
+
+    fn shapes_and_shapes(&mut self, search: &Search<'_>) {
+        let shapes = std::mem::take(&mut self.shapes);
+        let sampled =
+            |kind: &ShapeKind| matches!(kind, ShapeKind::Rigid(i) if search.bodies.rigid[*i].samples().is_some());
+        for (i, (a, a_bounds)) in shapes.iter().enumerate() {
+            let ShapeKind::Rigid(_) = a else { break };
+            for (j, (b, b_bounds)) in shapes.iter().enumerate().skip(i + 1) {
+                let speed = a.top_speed(search.bodies) + b.top_speed(search.bodies);
+                if sampled(a) || sampled(b) || !a_bounds.meets(b_bounds, search.reach(speed)) {
+                    continue;
+                }
+                let first = self.contacts.len();
+                self.shape_on_shape(search, [*a, *b], (i, j), speed);
+                let ids = [a, b].map(|s| s.body(search.bodies));
+                let [ma, mb] = [a, b].map(|s| s.material(search.bodies));
+                self.close_pair(search, ids, first, false, search.materials.pair(ma, mb));
+            }
+        }
+        self.shapes = shapes;
+    }
+
+    fn shape_on_shape(&mut self, search: &Search<'_>, kinds: [ShapeKind; 2], key: (usize, usize), speed: f64) {
+        let bodies = search.bodies;
+        let [x1, x2]: [Pose; 2] = kinds.map(|k| k.pose(bodies));
+        let pos12 = to_parry(&(x1.inverse() * x2));
+        let manifold = self.manifolds.entry(key).or_default();
+        // Points of the last step would be moved along instead of found again, which is less exact.
+        manifold.parts.iter_mut().for_each(|part| part.points.clear());
+        let [s1, s2] = kinds.map(|k| k.shape(bodies));
+        let (parts, workspace) = (&mut manifold.parts, &mut manifold.workspace);
+        let dispatcher = DefaultQueryDispatcher;
+        if dispatcher
+            .contact_manifolds(&pos12, s1.as_ref(), s2.as_ref(), search.reach(speed), parts, workspace)
+            .is_err()
+        {
+            return;
+        }
+        for part in &manifold.parts {
+            // From the second body to the first.
+            let normal = -(x1.rotation * from_glam(part.local_n1));
+            for point in &part.points {
+                let [p1, p2] = [from_glam(point.local_p1), from_glam(point.local_p2)];
+                let places = [x1 * nalgebra::Point3::from(p1), x2 * nalgebra::Point3::from(p2)].map(|p| p.coords);
+                let feature = u64::from(point.fid1.0) << 32
+                    ^ u64::from(point.fid2.0)
+                    ^ u64::from(part.subshape1) << 16
+                    ^ u64::from(part.subshape2) << 48;
+                let [a, b] = [kinds[0].anchor(p1, places[0]), kinds[1].anchor(p2, places[1])];
+                let contact = search.contact(a, b, places, normal, 0.0, feature);
+                let far = contact.gap > search.parameters.alarm;
+                if !far || contact.free_gap < 0.0 {
+                    self.contacts.push(contact);
+                }
+            }
+        }
+    }
+}
+
+/// The share of a corner's area that a point between the corners of a triangle gets: none at a corner, so that it comes and goes
+/// smoothly. On an edge it belongs to one of the two triangles, the one that runs the edge upward.
+fn share_between(corners: [u32; 3], weights: [f64; 3]) -> Option<f64> {
+    for i in 0..3 {
+        if weights[i] < 1e-6 && corners[(i + 1) % 3] > corners[(i + 2) % 3] {
+            return None;
+        }
+    }
+    let share = 1.5 * (1.0 - weights.iter().fold(0.0, |m: f64, w| m.max(*w)));
+    (share > 1e-3).then_some(share)
+}
