@@ -1,0 +1,163 @@
+use super::world::World;
+use crate::body::{BodyKind, HandId};
+use crate::contact::{Block, Source};
+use crate::math::Vec3;
+use crate::tracking::Segment;
+
+/// One constraint of contact as it was solved in the last step, for people, scripts, haptics and pictures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch {
+    /// The one body; of a hand's segment its tissue.
+    pub a: BodyKind,
+    /// The other.
+    pub b: BodyKind,
+    /// Centre of pressure, m.
+    pub place: Vec3,
+    /// Unit normal from the other body to the one.
+    pub normal: Vec3,
+    /// Normal force, N.
+    pub pressing: f64,
+    /// Friction force on the one body, N.
+    pub friction: Vec3,
+    /// Friction torque on the one body about the normal, N·m.
+    pub torque: f64,
+    /// How fast the surfaces slide at the centre, m/s.
+    pub sliding: f64,
+    /// How fast they spin about the normal, rad/s.
+    pub spinning: f64,
+    /// How much of the friction there is is in use, from 0 to 1; one is slipping.
+    pub used: f64,
+    /// How many contacts it stands for.
+    pub contacts: usize,
+}
+
+impl Touch {
+    /// Force on the one body, N.
+    pub fn force(&self) -> Vec3 {
+        self.pressing * self.normal + self.friction
+    }
+}
+
+/// What a segment of a hand feels, summed over everything it touches.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    /// Sum of the normal forces, N.
+    pub pressing: f64,
+    /// Sum of all forces on the segment, N.
+    pub force: Vec3,
+    /// Sum of the sizes of the friction forces, N.
+    pub friction: f64,
+    /// Sum of the friction torques about the normals, N·m.
+    pub torque: f64,
+    /// The greatest share of friction in use.
+    pub used: f64,
+}
+
+/// Force on one point of a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PressurePoint {
+    /// The body, as in [`Touch::a`].
+    pub body: BodyKind,
+    /// Where, m.
+    pub place: Vec3,
+    /// Force on the body, N.
+    pub force: Vec3,
+    /// Pressure, Pa; zero where the point stands for no area.
+    pub pressure: f64,
+}
+
+impl World {
+    /// What touched in the last step, with some force.
+    pub fn touches(&self) -> impl Iterator<Item = Touch> + '_ {
+        self.system().groups().iter().flat_map(move |group| {
+            group.blocks.iter().zip(&group.starts).filter_map(move |(&index, &first)| {
+                let block = &self.system().blocks[index];
+                let speed = |row: usize| group.problem.velocity(first + row, &group.forces);
+                let spin = if block.rows.len() == 4 { speed(3) } else { 0.0 };
+                (block.force[0] > 0.0).then(|| self.touch(block, f64::hypot(speed(1), speed(2)), spin.abs())).flatten()
+            })
+        })
+    }
+
+    fn touch(&self, block: &Block, sliding: f64, spinning: f64) -> Option<Touch> {
+        let [pressing, t, s, torque] = block.force;
+        let (pair, place, torsion, contacts) = match block.source {
+            Source::Point { pair, contact } => (pair, self.near().contacts[contact].places[0], 0.0, 1),
+            Source::Aggregate { pair, aggregate, .. } => {
+                let a = &self.system().aggregates()[aggregate];
+                (pair, a.centre, a.patch.torsion(), a.patch.points.len())
+            }
+            Source::Attachment(_) => return None,
+        };
+        let pair = &self.near().pairs[pair];
+        let most = block.mu * pressing;
+        let part = |force: f64, most: f64| if most > 0.0 { (force / most).abs() } else { 0.0 };
+        // By the ellipsoid with the half axes of the friction set: a little more than the truth between sliding and spinning.
+        let used = f64::hypot(part(f64::hypot(t, s), most), part(torque, most * torsion)).min(1.0);
+        Some(Touch {
+            a: self.bodies.kind(pair.a),
+            b: self.bodies.kind(pair.b),
+            place,
+            normal: block.frame[0],
+            pressing,
+            friction: t * block.frame[1] + s * block.frame[2],
+            torque,
+            sliding,
+            spinning,
+            used,
+            contacts,
+        })
+    }
+
+    /// What a segment of a hand feels.
+    pub fn load(&self, hand: HandId, segment: Segment) -> Load {
+        let own = BodyKind::Tissue(hand, segment);
+        let mut load = Load::default();
+        for touch in self.touches() {
+            let side = if touch.a == own {
+                1.0
+            } else if touch.b == own {
+                -1.0
+            } else {
+                continue;
+            };
+            load.pressing += touch.pressing;
+            load.force += side * touch.force();
+            load.friction += touch.friction.norm();
+            load.torque += touch.torque;
+            load.used = load.used.max(touch.used);
+        }
+        load
+    }
+
+    /// Forces on the single points that aggregates and contacts stand for: the pressure map.
+    pub fn pressure_points(&self) -> impl Iterator<Item = PressurePoint> + '_ {
+        let point = |pair: usize, contact: usize, force: Vec3, normal: f64| {
+            let (pair, contact) = (&self.near().pairs[pair], &self.near().contacts[contact]);
+            let pressure = if contact.area > 0.0 { normal / contact.area } else { 0.0 };
+            PressurePoint { body: self.bodies.kind(pair.a), place: contact.places[0], force, pressure }
+        };
+        self.system().blocks.iter().flat_map(move |block| {
+            let [n, t, s, spin] = block.force;
+            let single = match block.source {
+                Source::Point { pair, contact } => {
+                    let force = n * block.frame[0] + t * block.frame[1] + s * block.frame[2];
+                    Some(point(pair, contact, force, n))
+                }
+                _ => None,
+            };
+            let (pair, aggregate) = match block.source {
+                Source::Aggregate { pair, aggregate, .. } => (pair, Some(aggregate)),
+                _ => (0, None),
+            };
+            let members = aggregate.into_iter().flat_map(move |aggregate| {
+                let rows = &self.system().aggregates()[aggregate].rows;
+                self.system().members(aggregate).iter().zip(rows).map(move |(&contact, rows)| {
+                    let force = n * rows[0] + t * rows[1] + s * rows[2] + spin * rows[3];
+                    point(pair, contact as usize, force, n * rows[0].norm())
+                })
+            });
+            single.into_iter().chain(members)
+        })
+    }
+}
