@@ -1,0 +1,135 @@
+//! Soft fingers hold things: creep, release, aggregates against points, invariances.
+
+mod common;
+
+use common::{OPEN, Pinch, capsule};
+use fingerpad::body::{BodyKind, RigidShape};
+use fingerpad::contact::Method;
+use fingerpad::math::{Pose, Quat, Vec3};
+use fingerpad::tracking::{Segment, minimum_jerk};
+
+const METHODS: [Method; 2] = [Method::Aggregate, Method::Point];
+
+/// The share of friction in use where it is greatest.
+fn most_used(pinch: &Pinch) -> f64 {
+    pinch.world.touches().filter(|t| t.pressing > 0.05).map(|t| t.used).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_pinch_at_half_its_friction_does_not_creep() {
+    let mut pinch = Pinch::new(&capsule(), 0.045, 0.7, Method::Aggregate, Pose::identity());
+    let closed = 0.843;
+    pinch.grasp(closed);
+    let start = pinch.object().pose();
+    let mut rattle = 0.0f64;
+    for _ in 0..6000 {
+        pinch.step(closed);
+        rattle = rattle.max(pinch.object().linear_velocity().norm());
+    }
+    let end = pinch.object().pose();
+    let creep = (end.translation.vector - start.translation.vector).norm() / 60.0;
+    let turn = end.rotation.angle_to(&start.rotation) / 60.0;
+    let used = most_used(&pinch);
+    println!("60 s at {:.0} % of friction: creep {:.2e} µm/s, {turn:.1e} rad/s, fastest {rattle:.1e} m/s", 100.0 * used, creep * 1e6);
+    assert!((0.4..0.65).contains(&used), "the pinch is at {used} of its friction");
+    assert!(creep < 1e-6 && turn < 1e-4 && rattle < 1e-3);
+}
+
+#[test]
+fn squeezed_and_let_go() {
+    let shapes = [
+        ("box", RigidShape::Box(Vec3::new(0.012, 0.02, 0.012))),
+        ("ball", RigidShape::Ball(0.012)),
+        ("cylinder", RigidShape::Cylinder(0.02, 0.012)),
+    ];
+    for method in METHODS {
+        for (name, shape) in &shapes {
+            let mut pinch = Pinch::new(shape, 0.045, 0.7, method, Pose::identity());
+            let (mut worst, mut held) = (0.0f64, 0.0f64);
+            for k in 0..250 {
+                let t = 0.01 * f64::from(k + 1);
+                pinch.step(OPEN + 0.15 * (minimum_jerk(t / 0.5) - minimum_jerk((t - 1.0) / 0.5)));
+                worst = worst.max(pinch.world.statistics().penetration);
+                if k == 95 {
+                    held = pinch.world.touches().map(|t| t.pressing).sum();
+                }
+            }
+            let speed = pinch.object().linear_velocity().norm();
+            println!("{} {name}: held with {held:.1} N, deepest {:.3} mm, left with {:.2} mm/s", method.name(), worst * 1e3, speed * 1e3);
+            assert!(held > 1.0, "it is held");
+            assert!(worst < 1e-4, "{worst}");
+            assert_eq!(pinch.world.touches().count(), 0, "it is let go");
+            assert!(speed < 5e-3, "{speed}");
+        }
+    }
+}
+
+/// Force and torque about the object's centre that a finger gives it, and the centre of its pressure.
+fn wrench(pinch: &Pinch, finger: usize) -> (Vec3, Vec3, Vec3) {
+    let (mut force, mut torque, mut centre, mut pressing) = (Vec3::zeros(), Vec3::zeros(), Vec3::zeros(), 0.0);
+    let of_finger = |kind: BodyKind| matches!(kind, BodyKind::Tissue(_, s) if s.finger().is_some_and(|(f, _)| f as usize == finger));
+    for p in pinch.world.pressure_points().filter(|p| of_finger(p.body)) {
+        force -= p.force;
+        torque -= (p.place - pinch.object().centre()).cross(&p.force);
+        let weight = p.force.norm();
+        centre += weight * p.place;
+        pressing += weight;
+    }
+    (force, torque, centre / pressing)
+}
+
+#[test]
+fn aggregates_and_points_agree() {
+    for shape in [capsule(), RigidShape::Box(Vec3::new(0.012, 0.02, 0.012))] {
+        let [a, p] = METHODS.map(|method| {
+            let mut pinch = Pinch::new(&shape, 0.045, 0.7, method, Pose::identity());
+            pinch.grasp(0.92);
+            pinch
+        });
+        for finger in 0..2 {
+            let ((fa, ta, ca), (fp, tp, cp)) = (wrench(&a, finger), wrench(&p, finger));
+            let (df, dt) = ((fa - fp).norm() / fp.norm(), (ta - tp).norm() / (fp.norm() * 0.012));
+            println!("finger {finger}: force {:.3} N, differs {:.2} %, torque differs {:.2} % of force × radius, centre {:.3} mm", fp.norm(), 100.0 * df, 100.0 * dt, 1e3 * (ca - cp).norm());
+            assert!(df < 0.03 && dt < 0.03, "{fa:?} {fp:?} {ta:?} {tp:?}");
+            assert!((ca - cp).norm() < 1e-3);
+        }
+    }
+}
+
+#[test]
+fn where_and_how_the_scene_stands_does_not_matter() {
+    let frame = Pose::from_parts(Vec3::new(1.0, -2.0, 0.5).into(), Quat::from_euler_angles(0.4, -1.1, 2.0));
+    for method in METHODS {
+        let [here, there] = [Pose::identity(), frame].map(|frame| {
+            let mut pinch = Pinch::new(&capsule(), 0.045, 0.7, method, frame);
+            pinch.grasp(0.9);
+            frame.inverse() * pinch.object().pose()
+        });
+        let (moved, turned) = ((here.translation.vector - there.translation.vector).norm(), here.rotation.angle_to(&there.rotation));
+        println!("{}: {moved:.1e} m, {turned:.1e} rad", method.name());
+        assert!(moved < 1e-6 && turned < 1e-6, "{}: {moved} m, {turned} rad", method.name());
+    }
+}
+
+#[test]
+fn the_same_input_gives_the_same_hash() {
+    let run = || {
+        let mut pinch = Pinch::new(&capsule(), 0.045, 0.7, Method::Aggregate, Pose::identity());
+        pinch.grasp(0.9);
+        pinch.world.state_hash()
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn a_rigid_finger_and_the_palm_take_part() {
+    // A rigid hand still holds the box by its faces; the palm's tissue carries what lies on it.
+    let mut pinch = Pinch::new(&RigidShape::Box(Vec3::new(0.012, 0.02, 0.012)), 0.045, 0.7, Method::Aggregate, Pose::identity());
+    pinch.world.bodies.hands[0].soft = false;
+    pinch.grasp(0.85);
+    let pressing: f64 = pinch.world.touches().map(|t| t.pressing).sum();
+    println!("rigid fingers press with {pressing:.2} N, {:?}", pinch.world.statistics());
+    assert!(pressing > 0.5);
+    let load = pinch.world.load(fingerpad::body::HandId::at(0), Segment::at(3));
+    assert!(load.pressing > 0.2, "the thumb's last segment feels it: {load:?}");
+}
