@@ -30,7 +30,11 @@ fn a_pinch_at_half_its_friction_does_not_creep() {
     let creep = (end.translation.vector - start.translation.vector).norm() / 60.0;
     let turn = end.rotation.angle_to(&start.rotation) / 60.0;
     let used = most_used(&pinch);
-    println!("60 s at {:.0} % of friction: creep {:.2e} µm/s, {turn:.1e} rad/s, fastest {rattle:.1e} m/s", 100.0 * used, creep * 1e6);
+    println!(
+        "60 s at {:.0} % of friction: creep {:.2e} µm/s, {turn:.1e} rad/s, fastest {rattle:.1e} m/s",
+        100.0 * used,
+        creep * 1e6
+    );
     assert!((0.4..0.65).contains(&used), "the pinch is at {used} of its friction");
     assert!(creep < 1e-6 && turn < 1e-4 && rattle < 1e-3);
 }
@@ -55,7 +59,12 @@ fn squeezed_and_let_go() {
                 }
             }
             let speed = pinch.object().linear_velocity().norm();
-            println!("{} {name}: held with {held:.1} N, deepest {:.3} mm, left with {:.2} mm/s", method.name(), worst * 1e3, speed * 1e3);
+            println!(
+                "{} {name}: held with {held:.1} N, deepest {:.3} mm, left with {:.2} mm/s",
+                method.name(),
+                worst * 1e3,
+                speed * 1e3
+            );
             assert!(held > 1.0, "it is held");
             assert!(worst < 1e-4, "{worst}");
             assert_eq!(pinch.world.touches().count(), 0, "it is let go");
@@ -89,7 +98,13 @@ fn aggregates_and_points_agree() {
         for finger in 0..2 {
             let ((fa, ta, ca), (fp, tp, cp)) = (wrench(&a, finger), wrench(&p, finger));
             let (df, dt) = ((fa - fp).norm() / fp.norm(), (ta - tp).norm() / (fp.norm() * 0.012));
-            println!("finger {finger}: force {:.3} N, differs {:.2} %, torque differs {:.2} % of force × radius, centre {:.3} mm", fp.norm(), 100.0 * df, 100.0 * dt, 1e3 * (ca - cp).norm());
+            println!(
+                "finger {finger}: force {:.3} N, differs {:.2} %, torque differs {:.2} % of force × radius, centre {:.3} mm",
+                fp.norm(),
+                100.0 * df,
+                100.0 * dt,
+                1e3 * (ca - cp).norm()
+            );
             assert!(df < 0.03 && dt < 0.03, "{fa:?} {fp:?} {ta:?} {tp:?}");
             assert!((ca - cp).norm() < 1e-3);
         }
@@ -105,7 +120,8 @@ fn where_and_how_the_scene_stands_does_not_matter() {
             pinch.grasp(0.9);
             frame.inverse() * pinch.object().pose()
         });
-        let (moved, turned) = ((here.translation.vector - there.translation.vector).norm(), here.rotation.angle_to(&there.rotation));
+        let (moved, turned) =
+            ((here.translation.vector - there.translation.vector).norm(), here.rotation.angle_to(&there.rotation));
         println!("{}: {moved:.1e} m, {turned:.1e} rad", method.name());
         assert!(moved < 1e-6 && turned < 1e-6, "{}: {moved} m, {turned} rad", method.name());
     }
@@ -124,7 +140,8 @@ fn the_same_input_gives_the_same_hash() {
 #[test]
 fn a_rigid_finger_and_the_palm_take_part() {
     // A rigid hand still holds the box by its faces; the palm's tissue carries what lies on it.
-    let mut pinch = Pinch::new(&RigidShape::Box(Vec3::new(0.012, 0.02, 0.012)), 0.045, 0.7, Method::Aggregate, Pose::identity());
+    let mut pinch =
+        Pinch::new(&RigidShape::Box(Vec3::new(0.012, 0.02, 0.012)), 0.045, 0.7, Method::Aggregate, Pose::identity());
     pinch.world.bodies.hands[0].soft = false;
     pinch.grasp(0.85);
     let pressing: f64 = pinch.world.touches().map(|t| t.pressing).sum();

@@ -14,6 +14,8 @@ use crate::tracking::{ANGLES, Finger, Segment, Side};
 
 /// How many files may stand on each other's shoulders through `base`.
 const MOST_BASES: usize = 8;
+/// The file that the built-in hand was made from.
+pub(super) const BUILTIN: &str = "hands/right.toml";
 
 /// Reads a hand file: lengths in metres, angles in degrees, everything else SI. A file with `base = "other.toml"` holds only
 /// what differs from the other.
@@ -26,11 +28,14 @@ pub fn load_hand_model(file: &Path) -> Result<HandModel, Problems> {
     HandModel::new(load_hand(file)?).map_err(|fault| Problems::with_file(file, fault.to_string()))
 }
 
-/// The average right hand that the program carries with it.
+/// The description of the average right hand that the program carries with it.
+pub fn builtin_hand() -> Result<HandDescription, Problems> {
+    read_document(Document::parse(Path::new(BUILTIN), include_str!("../../hands/right.toml"))?)
+}
+
+/// The average right hand that the program carries with it, ready.
 pub fn builtin_hand_model() -> Result<HandModel, Problems> {
-    let file = Path::new("hands/right.toml");
-    let description = read_document(Document::parse(file, include_str!("../../hands/right.toml"))?)?;
-    HandModel::new(description).map_err(|fault| Problems::with_file(file, fault.to_string()))
+    HandModel::new(builtin_hand()?).map_err(|fault| Problems::with_file(Path::new(BUILTIN), fault.to_string()))
 }
 
 fn read_document(document: Document) -> Result<HandDescription, Problems> {

@@ -1,12 +1,14 @@
-//! Tetrahedral meshes from files. A reader for each format makes a draft that remembers where every element stands;
-//! what makes a draft a sound mesh is the same for all.
+//! Meshes from files: closed surfaces, and tetrahedra. A reader for each format of the latter makes a draft that
+//! remembers where every element stands; what makes a draft a sound mesh is the same for all.
 
 mod gmsh;
+mod obj;
 mod scan;
 mod vtk;
 
 use std::path::Path;
 
+pub use self::obj::parse_surface_mesh;
 use self::scan::{Fault, Scanner};
 use super::problem::{Problem, Problems, line_column};
 use crate::math::Vec3;

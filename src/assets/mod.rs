@@ -4,10 +4,12 @@
 mod hand_file;
 mod mesh_file;
 mod problem;
+mod scene_file;
 mod table;
 
 #[cfg(feature = "script")]
 pub(crate) use hand_file::read_text;
-pub use hand_file::{builtin_hand_model, load_hand, load_hand_model};
-pub use mesh_file::parse_tet_mesh;
+pub use hand_file::{builtin_hand, builtin_hand_model, load_hand, load_hand_model};
+pub use mesh_file::{parse_surface_mesh, parse_tet_mesh};
 pub use problem::{Problem, Problems};
+pub use scene_file::{FileKind, Names, NoSetting, Scene, Setting, file_kind, load_scene, parse_scene, setting_keys};

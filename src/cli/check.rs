@@ -1,12 +1,12 @@
 use std::path::{Path, PathBuf};
 
 use super::Talk;
-use crate::assets::{Problem, Problems, load_hand_model};
+use crate::assets::{FileKind, Problem, Problems, file_kind, load_hand_model, load_scene};
 
 /// Files to check.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Hand files (.toml) and scripts (.rhai).
+    /// Hand and scene files (.toml) and scripts (.rhai).
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Print the problems as JSON.
@@ -39,9 +39,12 @@ fn as_json(problem: &Problem) -> serde_json::Value {
 
 fn check(file: &Path) -> Result<&'static str, Problems> {
     match file.extension().and_then(|e| e.to_str()) {
-        Some("toml") => load_hand_model(file).map(|_| "a hand"),
+        Some("toml") => match file_kind(file)? {
+            FileKind::Hand => load_hand_model(file).map(|_| "a hand"),
+            FileKind::Scene => load_scene(file, &[]).map(|_| "a scene"),
+        },
         Some("rhai") => check_script(file).map(|()| "a script"),
-        _ => Err(Problems::with_file(file, "expected a hand file (.toml) or a script (.rhai)")),
+        _ => Err(Problems::with_file(file, "expected a hand file or a scene (.toml), or a script (.rhai)")),
     }
 }
 

@@ -6,6 +6,7 @@ mod demo;
 mod devices;
 mod hand;
 mod render;
+mod run;
 mod study;
 
 use std::path::PathBuf;
@@ -30,7 +31,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Validate hand files and scripts; all errors at once.
+    /// Simulate a scene.
+    Run(run::Arguments),
+    /// Validate hand files, scenes and scripts; all errors at once.
     Check(check::Arguments),
     /// Describe a hand: meshes, degrees of freedom, bones, mass, limits.
     Hand(hand::Arguments),
@@ -86,6 +89,7 @@ pub fn main() -> ExitCode {
     };
     let done = match cli.command {
         None => demo::run(talk),
+        Some(Command::Run(arguments)) => run::run(&arguments, talk),
         Some(Command::Check(arguments)) => check::run(&arguments, talk),
         Some(Command::Hand(arguments)) => hand::run(&arguments, talk),
         Some(Command::Bench(arguments)) => bench::run(&arguments, talk),

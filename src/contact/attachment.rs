@@ -17,14 +17,14 @@ pub enum Joint {
 }
 
 /// What can be attached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part {
     /// A rigid body.
     Rigid(usize),
     /// The bone of a hand's segment.
     Bone(HandId, Segment),
-    /// A soft body, at the node nearest to the place; it can be held at a point only.
-    Soft(usize),
+    /// A point among the nodes of a soft body; it can be held at a point only.
+    Soft(usize, NodeMap),
     /// The static world.
     World,
 }
@@ -41,12 +41,7 @@ impl Part {
                 let pose = &bodies.hands[hand.index()].skeleton.kinematics().poses[segment.index()];
                 Anchor::Bone { hand, segment, local: pose.inverse_transform_point(&(*place).into()).coords }
             }
-            Part::Soft(body) => {
-                let far = |x: &Vec3| (x - place).norm_squared();
-                let nodes = bodies.soft[body].positions().iter().enumerate();
-                let nearest = nodes.min_by(|a, b| far(a.1).total_cmp(&far(b.1))).map_or(0, |(i, _)| i as u32);
-                Anchor::Soft { body, nodes: NodeMap { nodes: [nearest; 4], weights: [1.0, 0.0, 0.0, 0.0] } }
-            }
+            Part::Soft(body, nodes) => Anchor::Soft { body, nodes },
             Part::World => Anchor::World(*place),
         }
     }
@@ -84,11 +79,11 @@ impl Attachment {
         if parts[0] == parts[1] {
             return Err(AttachmentFault::Itself);
         }
-        if joint != Joint::Point && parts.iter().any(|p| matches!(p, Part::Soft(_))) {
+        if joint != Joint::Point && parts.iter().any(|p| matches!(p, Part::Soft(..))) {
             return Err(AttachmentFault::SoftJoint);
         }
-        // A soft body is held at a node: the other side is held where the node is.
-        let soft = parts.iter().find(|p| matches!(p, Part::Soft(_)));
+        // The other side is held where the soft body's point is.
+        let soft = parts.iter().find(|p| matches!(p, Part::Soft(..)));
         let at = soft.map_or(*at, |p| p.anchor(bodies, at).place(bodies));
         let pair = |place: Vec3| parts.map(|p| p.anchor(bodies, &place));
         let points = match joint {
@@ -100,6 +95,16 @@ impl Attachment {
             }
         };
         Ok(Self { points, joint })
+    }
+
+    /// What it leaves free.
+    pub fn joint(&self) -> Joint {
+        self.joint
+    }
+
+    /// Where its points are on the one side and on the other, m.
+    pub fn places(&self, bodies: &Bodies) -> impl Iterator<Item = [Vec3; 2]> {
+        self.points.iter().map(|pair| pair.map(|anchor| anchor.place(bodies)))
     }
 
     /// Rows it takes.

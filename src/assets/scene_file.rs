@@ -1,0 +1,175 @@
+//! Scenes from files: bodies, materials, hands and what they are run with. `scenes/README.md` is the reference of the
+//! format.
+
+mod attachments;
+mod bodies;
+mod hands;
+mod materials;
+mod parameters;
+mod place;
+mod ranges;
+mod samples;
+mod settings;
+mod soft;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+pub use self::settings::{NoSetting, Setting, setting_keys};
+use super::hand_file::read_text;
+use super::problem::Problems;
+use super::table::{Document, Table};
+use crate::hand::HandModel;
+use crate::mesh::TetMesh;
+use crate::sim::World;
+use crate::tracking::PoseSequence;
+
+/// Length of a scene that names none, s.
+const SECONDS: f64 = 2.0;
+
+/// A world as a file describes it, ready to be stepped.
+#[derive(Debug, Default)]
+pub struct Scene {
+    /// Shown to people.
+    pub name: String,
+    /// How long it is meant to run, s.
+    pub seconds: f64,
+    /// The world at its start.
+    pub world: World,
+    /// Names of its bodies.
+    pub names: Names,
+    /// The motion that each hand is told.
+    pub motions: Vec<Option<PoseSequence>>,
+    /// The constant part of each hand.
+    pub models: Vec<Arc<HandModel>>,
+    /// The elements of each soft body.
+    pub soft_meshes: Vec<TetMesh>,
+    /// Colours of bodies, by name; red, green and blue from 0 to 1.
+    pub colours: BTreeMap<String, [f64; 3]>,
+    /// Threads to work with.
+    pub threads: usize,
+    /// Seed of random numbers, for scripts.
+    pub seed: u64,
+}
+
+/// What a TOML file describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A hand.
+    Hand,
+    /// A scene.
+    Scene,
+}
+
+/// Keys at the top of a scene that no hand has.
+const OF_SCENES: [&str; 10] =
+    ["body", "hand", "material", "pair", "attachment", "contact", "solver", "gravity", "dt", "seconds"];
+
+/// Tells by its content whether a file describes a hand or a scene; a file that gives no sign is taken for a hand.
+pub fn file_kind(file: &Path) -> Result<FileKind, Problems> {
+    let document = Document::parse(file, &read_text(file)?)?;
+    let root = document.root();
+    let hand = root.has("palm") || root.has("base");
+    let scene = OF_SCENES.iter().any(|key| root.has(key));
+    Ok(if scene && !hand { FileKind::Scene } else { FileKind::Hand })
+}
+
+/// Names of the bodies of a scene, each kind in the order of its bodies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// Hands.
+    pub hands: Vec<String>,
+    /// Rigid bodies.
+    pub rigid: Vec<String>,
+    /// Soft bodies.
+    pub soft: Vec<String>,
+    /// The static world.
+    pub fixed: Vec<String>,
+}
+
+/// Reads a scene file and builds its world, with some parameters set from outside.
+pub fn load_scene(file: &Path, settings: &[Setting]) -> Result<Scene, Problems> {
+    parse_scene(file, &read_text(file)?, settings)
+}
+
+/// Builds the world of a scene from the text of its file; files that it names are looked for beside it.
+pub fn parse_scene(file: &Path, text: &str, settings: &[Setting]) -> Result<Scene, Problems> {
+    let mut document = Document::parse(file, text)?;
+    settings::apply(&mut document, settings);
+    let mut others = Problems::default();
+    let stem = file.file_stem().map_or("scene".into(), |stem| stem.to_string_lossy());
+    let scene = read_scene(&document.root(), &stem, &mut others);
+    let mut problems = document.into_problems();
+    problems.0.extend(others.0);
+    problems.into_result().map(|()| scene)
+}
+
+fn read_scene(root: &Table<'_>, name: &str, problems: &mut Problems) -> Scene {
+    let mut scene = Scene {
+        name: root.text_or("name", name),
+        seconds: root.number_or("seconds", SECONDS, ranges::SECONDS),
+        world: World::new(parameters::read_parameters(root)),
+        threads: root.count_or("threads", 1, ranges::THREADS),
+        seed: root.number_or("seed", 0.0, ranges::SEED) as u64,
+        ..Scene::default()
+    };
+    check_names(root);
+    scene.world.materials = materials::read_materials(root);
+    bodies::read_bodies(root, &mut scene, problems);
+    hands::read_hands(root, &mut scene, problems);
+    attachments::read_attachments(root, &mut scene);
+    root.finish();
+    scene
+}
+
+/// Names are one word each, and no two bodies share one: attachments and settings go by them.
+fn check_names(root: &Table<'_>) {
+    let hands: Vec<&str> = root.named("hand").into_iter().map(|(name, _)| name).collect();
+    for kind in ["material", "body", "hand"] {
+        for (name, table) in root.named(kind) {
+            let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+            if name.is_empty() || !name.chars().all(plain) {
+                table.complain("", "a name consists of letters, digits, `_` and `-`");
+            }
+            if kind != "material" && name == attachments::WORLD {
+                table.complain("", "the name `world` is taken; it stands for what never moves");
+            }
+            if kind == "body" && hands.contains(&name) {
+                table.complain("", format!("a hand has the name `{name}` too; give every body its own"));
+            }
+        }
+    }
+}
+
+impl Scene {
+    /// Hands the tracked sample of the end of the coming step to each hand that has a motion.
+    pub fn feed(&mut self) {
+        let time = self.world.time() + self.world.parameters.dt;
+        for (hand, motion) in self.world.bodies.hands.iter_mut().zip(&self.motions) {
+            if let Some(sample) = motion.as_ref().and_then(|motion| motion.sample(time)) {
+                hand.track(sample);
+            }
+        }
+    }
+
+    /// Number of a hand among the hands.
+    pub fn hand(&self, name: &str) -> Option<usize> {
+        self.names.hands.iter().position(|own| own == name)
+    }
+
+    /// Number of a rigid body among the rigid bodies.
+    pub fn rigid(&self, name: &str) -> Option<usize> {
+        self.names.rigid.iter().position(|own| own == name)
+    }
+
+    /// Number of a soft body among the soft bodies.
+    pub fn soft(&self, name: &str) -> Option<usize> {
+        self.names.soft.iter().position(|own| own == name)
+    }
+
+    /// Number of a part of the static world among those.
+    pub fn fixed(&self, name: &str) -> Option<usize> {
+        self.names.fixed.iter().position(|own| own == name)
+    }
+}

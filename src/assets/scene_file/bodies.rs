@@ -1,0 +1,169 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::materials::read_material;
+use super::place::read_place;
+use super::samples::sampled;
+use super::soft::read_soft_mesh;
+use super::{Scene, ranges};
+use crate::assets::hand_file::read_text;
+use crate::assets::mesh_file::parse_surface_mesh;
+use crate::assets::problem::Problems;
+use crate::assets::table::Table;
+use crate::body::fem::Continuum;
+use crate::body::{Fixed, RigidBody, RigidShape, ShapeFault, SoftBody};
+use crate::hand::{Material, ranges as tissue};
+use crate::math::{Pose, Vec3};
+
+const KINDS: [&str; 3] = ["rigid", "fixed", "soft"];
+/// Shapes of rigid bodies; fixed ones may also be the ground.
+const SHAPES: [&str; 7] = ["box", "ball", "capsule", "cylinder", "hull", "mesh", "ground"];
+/// Density of a rigid body that names neither mass nor density, kg/m³: water's.
+const DENSITY: f64 = 1000.0;
+
+/// Reads `[body.NAME]` and puts the bodies into the world of a scene.
+pub fn read_bodies(root: &Table<'_>, scene: &mut Scene, problems: &mut Problems) {
+    for (name, table) in root.named("body") {
+        match KINDS[table.choice("kind", &KINDS)] {
+            _ if !table.has("kind") => continue,
+            "rigid" => read_rigid(name, &table, scene, problems),
+            "fixed" => read_fixed(name, &table, scene, problems),
+            _ => read_soft(name, &table, scene, problems),
+        }
+        read_colour(name, &table, &mut scene.colours);
+        table.finish();
+    }
+}
+
+fn read_colour(name: &str, table: &Table<'_>, colours: &mut BTreeMap<String, [f64; 3]>) {
+    if table.has("colour") {
+        colours.insert(name.into(), table.numbers("colour", ranges::COLOUR));
+    }
+}
+
+fn read_rigid(name: &str, table: &Table<'_>, scene: &mut Scene, problems: &mut Problems) {
+    let shape = read_shape(table, &SHAPES[..6], problems);
+    let pose = read_place(table, &Pose::identity());
+    let (linear, angular) = read_motion(table);
+    let material = read_material(table, &scene.world.materials);
+    let mass = table.number_if_any("mass", ranges::MASS);
+    let density = table.number_if_any("density", ranges::DENSITY);
+    if mass.is_some() && density.is_some() {
+        table.complain("density", "`mass` and `density` exclude each other; leave one out");
+    }
+    let samples = table.has("samples").then(|| table.count("samples", ranges::SAMPLES));
+    let Some(shape) = shape else { return };
+    let body = match mass {
+        Some(mass) => RigidBody::with_mass(&shape, mass, pose),
+        None => RigidBody::new(&shape, density.unwrap_or(DENSITY), pose),
+    };
+    let Some(mut body) = sound(table, body) else { return };
+    body.set_velocity(linear, angular);
+    body.material = material;
+    if let Some(mesh) = samples.and_then(|count| sampled(&shape, count)) {
+        body.set_samples(mesh);
+    }
+    scene.world.bodies.rigid.push(body);
+    scene.names.rigid.push(name.into());
+}
+
+fn read_fixed(name: &str, table: &Table<'_>, scene: &mut Scene, problems: &mut Problems) {
+    let shape = read_shape(table, &SHAPES, problems);
+    let pose = read_place(table, &Pose::identity());
+    let material = read_material(table, &scene.world.materials);
+    let Some(mut body) = shape.and_then(|shape| sound(table, Fixed::new(&shape, pose))) else { return };
+    body.material = material;
+    scene.world.bodies.fixed.push(body);
+    scene.names.fixed.push(name.into());
+}
+
+fn read_soft(name: &str, table: &Table<'_>, scene: &mut Scene, problems: &mut Problems) {
+    let mesh = read_soft_mesh(table, problems);
+    let pose = read_place(table, &Pose::identity());
+    let (linear, angular) = read_motion(table);
+    let default = Material::default();
+    let material = Material {
+        young: table.number_or("young", default.young, ranges::YOUNG),
+        poisson: table.number_or("poisson", default.poisson, tissue::POISSON),
+        density: table.number_or("density", default.density, tissue::DENSITY),
+        damping_mass: table.number_or("damping_mass", default.damping_mass, tissue::DAMPING_MASS),
+        damping_stiffness: table.number_or("damping_stiffness", default.damping_stiffness, tissue::DAMPING_STIFFNESS),
+    };
+    let surface = read_material(table, &scene.world.materials);
+    let Some(mesh) = mesh else { return };
+    let continuum = Continuum::new(&mesh, &vec![false; mesh.nodes.len()], material);
+    let mut body = SoftBody::new(Arc::new(continuum), pose);
+    let centre = centre_of_mass(&body);
+    body.set_nodes(|_, x, v| *v = linear + angular.cross(&(*x - centre)));
+    body.material = surface;
+    scene.world.bodies.soft.push(body);
+    scene.names.soft.push(name.into());
+    scene.soft_meshes.push(mesh);
+}
+
+fn centre_of_mass(body: &SoftBody) -> Vec3 {
+    let moment: Vec3 = body.positions().iter().zip(body.model().masses()).map(|(x, m)| *m * x).sum();
+    moment / body.mass()
+}
+
+/// Velocity of the centre of mass and angular velocity, rad/s.
+fn read_motion(table: &Table<'_>) -> (Vec3, Vec3) {
+    let linear = table.numbers_or("velocity", [0.0; 3], ranges::VELOCITY);
+    let angular = table.numbers_or("spin", [0.0; 3], ranges::SPIN).map(f64::to_radians);
+    (linear.into(), angular.into())
+}
+
+fn read_shape(table: &Table<'_>, known: &[&str], problems: &mut Problems) -> Option<RigidShape> {
+    let which = table.choice("shape", known);
+    if !table.has("shape") {
+        return None;
+    }
+    let size = |key: &str| table.number(key, ranges::SIZE);
+    Some(match known[which] {
+        "box" => RigidShape::Box(0.5 * table.vector("size", ranges::SIZE)),
+        "ball" => RigidShape::Ball(size("radius")),
+        "capsule" => RigidShape::Capsule(0.5 * size("length"), size("radius")),
+        "cylinder" => RigidShape::Cylinder(0.5 * size("height"), size("radius")),
+        "hull" => RigidShape::Hull(table.points("points", ranges::PLACE)),
+        "mesh" => RigidShape::Mesh(read_file(table, problems, parse_surface_mesh)?),
+        _ => RigidShape::Ground,
+    })
+}
+
+/// What `file` holds, if it can be read.
+pub fn read_file<T>(
+    table: &Table<'_>,
+    problems: &mut Problems,
+    parse: impl FnOnce(&Path, &str) -> Result<T, Problems>,
+) -> Option<T> {
+    let named = table.has("file");
+    let file = table.path("file");
+    if !named {
+        return None;
+    }
+    if !file.exists() {
+        table.complain("file", format!("there is no file {}", file.display()));
+        return None;
+    }
+    match read_text(&file).and_then(|text| parse(&file, &text)) {
+        Ok(parsed) => Some(parsed),
+        Err(Problems(found)) => {
+            problems.0.extend(found);
+            None
+        }
+    }
+}
+
+fn sound<T>(table: &Table<'_>, body: Result<T, ShapeFault>) -> Option<T> {
+    body.map_err(|fault| {
+        let key = match fault {
+            ShapeFault::FlatHull => "points",
+            ShapeFault::OpenMesh => "file",
+            ShapeFault::Mass => "mass",
+            ShapeFault::Size => "shape",
+        };
+        table.complain(key, fault.to_string());
+    })
+    .ok()
+}

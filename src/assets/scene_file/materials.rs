@@ -1,0 +1,53 @@
+use super::ranges;
+use crate::assets::table::{Table, unknown};
+use crate::body::MaterialId;
+use crate::contact::{Friction, Materials};
+
+/// Reads `[material.NAME]` and `[[pair]]`.
+pub fn read_materials(root: &Table<'_>) -> Materials {
+    let mut materials = Materials::default();
+    for (name, table) in root.named("material") {
+        materials.set(name, read_friction(&table));
+        table.finish();
+    }
+    for pair in root.tables("pair") {
+        let names: [String; 2] = pair.texts("materials");
+        let [a, b] = names.each_ref().map(|name| find_material(&pair, "materials", name, &materials));
+        let friction = read_friction(&pair);
+        if let (Some(a), Some(b)) = (a, b) {
+            materials.set_pair(a, b, friction);
+        }
+        pair.finish();
+    }
+    materials
+}
+
+/// One coefficient, or one at rest and one while sliding.
+fn read_friction(table: &Table<'_>) -> Friction {
+    if !table.is_table("friction") {
+        return Friction::of(table.number("friction", ranges::FRICTION));
+    }
+    let both = table.table("friction");
+    let friction =
+        Friction { rest: both.number("rest", ranges::FRICTION), sliding: both.number("sliding", ranges::FRICTION) };
+    if friction.sliding > friction.rest {
+        both.complain("sliding", format!("{} is more than the {} at rest", friction.sliding, friction.rest));
+    }
+    both.finish();
+    friction
+}
+
+/// What a body is made of: the material that `material` names, or the default one.
+pub fn read_material(table: &Table<'_>, materials: &Materials) -> MaterialId {
+    let name = table.text_or("material", "default");
+    find_material(table, "material", &name, materials).unwrap_or(MaterialId::at(0))
+}
+
+fn find_material(table: &Table<'_>, key: &str, name: &str, materials: &Materials) -> Option<MaterialId> {
+    let found = materials.find(name);
+    if found.is_none() && !name.is_empty() {
+        let known: Vec<&str> = materials.names().collect();
+        table.complain(key, unknown("material", name, &known));
+    }
+    found
+}

@@ -1,0 +1,67 @@
+//! The ranges within which the numbers of a scene are accepted. `scenes/README.md` lists them, and a test holds it to
+//! them.
+
+use crate::hand::ranges::Range;
+
+const fn range(min: f64, max: f64, unit: &'static str) -> Range {
+    Range { min, max, unit }
+}
+
+/// Length of a simulation.
+pub const SECONDS: Range = range(1e-3, 3600.0, "s");
+/// Length of a step.
+pub const DT: Range = range(1e-5, 0.1, "s");
+/// A component of gravity.
+pub const GRAVITY: Range = range(-100.0, 100.0, "m/s²");
+/// Distance a node may move before a soft body is factored again, as a fraction of the mean edge.
+pub const DRIFT: Range = range(1e-4, 1.0, "");
+/// Threads to work with.
+pub const THREADS: Range = range(1.0, 256.0, "");
+/// Seed of random numbers.
+pub const SEED: Range = range(0.0, 1e15, "");
+/// Angle between normals that disagree.
+pub const SPLIT_ANGLE: Range = range(1.0, 180.0, "°");
+/// Distance below which points count as close.
+pub const ALARM: Range = range(1e-5, 0.1, "m");
+/// Distance at which surfaces touch.
+pub const OFFSET: Range = range(1e-7, 0.01, "m");
+/// Thickness of the outermost layer of skin.
+pub const LAYER: Range = range(0.0, 0.005, "m");
+/// Where the solver stops.
+pub const TOLERANCE: Range = range(1e-15, 0.1, "");
+/// Most sweeps of the solver.
+pub const ITERATIONS: Range = range(1.0, 1e6, "");
+/// Time for the solver in a step.
+pub const DEADLINE: Range = range(0.01, 1000.0, "ms");
+/// Coefficient of friction.
+pub const FRICTION: Range = range(0.0, 10.0, "");
+/// A coordinate in the world.
+pub const PLACE: Range = range(-100.0, 100.0, "m");
+/// A size of a body.
+pub const SIZE: Range = range(1e-4, 100.0, "m");
+/// Mass of a body.
+pub const MASS: Range = range(1e-6, 1e5, "kg");
+/// Density of a rigid body.
+pub const DENSITY: Range = range(1.0, 30_000.0, "kg/m³");
+/// A component of a velocity.
+pub const VELOCITY: Range = range(-100.0, 100.0, "m/s");
+/// A component of an angular velocity.
+pub const SPIN: Range = range(-36_000.0, 36_000.0, "°/s");
+/// An angle of a rotation.
+pub const ROTATION: Range = range(-360.0, 360.0, "°");
+/// A component of an axis or a quaternion.
+pub const COMPONENT: Range = range(-1.0, 1.0, "");
+/// Points that sample a rigid surface, about.
+pub const SAMPLES: Range = range(8.0, 20_000.0, "");
+/// A part of a colour.
+pub const COLOUR: Range = range(0.0, 1.0, "");
+/// Young's modulus of a soft body.
+pub const YOUNG: Range = range(1e3, 1e9, "Pa");
+/// Cells of a soft block along an edge.
+pub const CELLS: Range = range(1.0, 64.0, "");
+/// Layers of elements of a soft ball.
+pub const LAYERS: Range = range(1.0, 12.0, "");
+/// Factor on the number of vertices of a hand's collision skin.
+pub const SKIN_RESOLUTION: Range = range(0.1, 64.0, "");
+/// A component of an axis of any length.
+pub const AXIS: Range = range(-100.0, 100.0, "");

@@ -1,0 +1,49 @@
+use super::bodies::read_file;
+use super::ranges;
+use crate::assets::mesh_file::parse_tet_mesh;
+use crate::assets::problem::Problems;
+use crate::assets::table::Table;
+use crate::mesh::{TetMesh, ball, blocks};
+
+const SHAPES: [&str; 4] = ["block", "ball", "table", "mesh"];
+/// More cells than this make a body that nobody waits for.
+const MOST_CELLS: usize = 5000;
+
+/// The mesh of a soft body. Blocks, tables and balls have the origin in their middle; a mesh from a file has it where
+/// the file does.
+pub fn read_soft_mesh(table: &Table<'_>, problems: &mut Problems) -> Option<TetMesh> {
+    let which = table.choice("shape", &SHAPES);
+    if !table.has("shape") {
+        return None;
+    }
+    match SHAPES[which] {
+        "block" => read_blocks(table, |_, _| true),
+        "table" => {
+            let leg = table.count_or("leg", 1, ranges::CELLS);
+            let top = table.count_or("top", 1, ranges::CELLS);
+            read_blocks(table, |[i, j, k], [nx, ny, nz]| {
+                let in_leg = |at: usize, cells: usize| at < leg || at + leg >= cells;
+                j + top >= ny || (in_leg(i, nx) && in_leg(k, nz))
+            })
+        }
+        "ball" => {
+            let radius = table.number("radius", ranges::SIZE);
+            Some(ball(radius, table.count_or("resolution", 3, ranges::LAYERS)))
+        }
+        _ => read_file(table, problems, parse_tet_mesh),
+    }
+}
+
+/// Those cells of a block that are wanted, by their place and the number of cells.
+fn read_blocks(table: &Table<'_>, wanted: impl Fn([usize; 3], [usize; 3]) -> bool) -> Option<TetMesh> {
+    let size = table.vector("size", ranges::SIZE);
+    let cells = table.counts::<3>("cells", ranges::CELLS);
+    let count: usize = cells.iter().product();
+    if count > MOST_CELLS {
+        table.complain("cells", format!("{count} cells in all; expected at most {MOST_CELLS}"));
+        return None;
+    }
+    let mut mesh = blocks(&size, cells, |cell| wanted(cell, cells));
+    mesh.nodes.iter_mut().for_each(|p| *p -= 0.5 * size);
+    Some(mesh)
+}

@@ -1,0 +1,163 @@
+use serde_json::{Value, json};
+
+use crate::assets::Scene;
+use crate::sim::World;
+use crate::tracking::PHALANGES;
+
+/// What became of a run.
+#[derive(Default)]
+pub struct Summary {
+    contacts: Count,
+    constraints: Count,
+    iterations: Count,
+    solve: Vec<f64>,
+    step: Vec<f64>,
+    penetration: f64,
+    residual: f64,
+    unconverged: usize,
+    /// Time that the run took, s.
+    pub wall: f64,
+}
+
+/// A count that is taken every step.
+#[derive(Default)]
+struct Count {
+    sum: usize,
+    max: usize,
+}
+
+impl Count {
+    fn add(&mut self, count: usize) {
+        self.sum += count;
+        self.max = self.max.max(count);
+    }
+
+    fn mean(&self, steps: usize) -> f64 {
+        self.sum as f64 / steps.max(1) as f64
+    }
+}
+
+/// Times in milliseconds: half of the steps took less than the median, one in a hundred more than the 99th percentile.
+struct Spread {
+    median: f64,
+    p99: f64,
+    max: f64,
+}
+
+impl Spread {
+    fn of(seconds: &[f64]) -> Self {
+        let mut sorted = seconds.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let at = |part: f64| {
+            let place = (sorted.len().saturating_sub(1) as f64 * part).round() as usize;
+            1e3 * sorted.get(place).copied().unwrap_or(0.0)
+        };
+        Self { median: at(0.5), p99: at(0.99), max: at(1.0) }
+    }
+
+    fn as_json(&self) -> Value {
+        json!({ "median": self.median, "p99": self.p99, "max": self.max })
+    }
+}
+
+impl Summary {
+    /// Takes a step in that took some seconds.
+    pub fn add(&mut self, world: &World, seconds: f64) {
+        let statistics = world.statistics();
+        self.contacts.add(statistics.contacts);
+        self.constraints.add(statistics.constraints);
+        self.iterations.add(statistics.iterations);
+        self.solve.push(world.times().solve);
+        self.step.push(seconds);
+        self.penetration = self.penetration.max(statistics.penetration);
+        self.residual = self.residual.max(statistics.residual);
+        self.unconverged += statistics.unconverged;
+    }
+
+    /// The object of `run --json`.
+    pub fn as_json(&self, scene: &Scene) -> Value {
+        let (world, steps) = (&scene.world, self.step.len());
+        let count = |count: &Count| json!({ "mean": count.mean(steps), "max": count.max });
+        json!({
+            "scene": scene.name,
+            "script": null,
+            "method": world.parameters.contact.method.name(),
+            "friction": world.parameters.contact.friction.name(),
+            "dt": world.parameters.dt,
+            "steps": steps,
+            "sim_seconds": world.time(),
+            "wall_seconds": self.wall,
+            "realtime_factor": self.realtime_factor(world),
+            "phalanges": PHALANGES * world.bodies.hands.len(),
+            "tetrahedra": tetrahedra(scene),
+            "contacts": count(&self.contacts),
+            "constraints": count(&self.constraints),
+            "solve_ms": Spread::of(&self.solve).as_json(),
+            "step_ms": Spread::of(&self.step).as_json(),
+            "max_penetration_mm": 1e3 * self.penetration,
+            "solver": {
+                "iterations_mean": self.iterations.mean(steps),
+                "residual_max": self.residual,
+                "not_converged": self.unconverged,
+            },
+            "task": null,
+            "state_hash": format!("{:016x}", world.state_hash()),
+        })
+    }
+
+    /// The same for people.
+    pub fn print(&self, scene: &Scene) {
+        let (world, steps) = (&scene.world, self.step.len());
+        let contact = &world.parameters.contact;
+        let bodies = &world.bodies;
+        println!("{}: {steps} steps of {} ms", scene.name, 1e3 * world.parameters.dt);
+        println!();
+        let counts = [
+            ("hands", bodies.hands.len()),
+            ("rigid", bodies.rigid.len()),
+            ("soft", bodies.soft.len()),
+            ("fixed", bodies.fixed.len()),
+        ];
+        let counts = counts.map(|(kind, count)| format!("{kind} {count}")).join(", ");
+        println!("bodies          {counts}; tetrahedra {}", tetrahedra(scene));
+        println!("contact         {}, friction {}", contact.method.name(), contact.friction.name());
+        let factor = self.realtime_factor(world);
+        println!("time            {:.3} s in {:.3} s, {factor:.1} × real time", world.time(), self.wall);
+        println!("penetration     {:.4} mm at most", 1e3 * self.penetration);
+        let (residual, unconverged) = (self.residual, self.unconverged);
+        println!("solver          residual {residual:.1e} at most, {unconverged} times not converged");
+        println!();
+        println!("{:<15} {:>9} {:>9}", "a step", "mean", "max");
+        for (name, count) in
+            [("contacts", &self.contacts), ("constraints", &self.constraints), ("iterations", &self.iterations)]
+        {
+            println!("{name:<15} {:>9.1} {:>9}", count.mean(steps), count.max);
+        }
+        println!();
+        println!("{:<15} {:>9} {:>9} {:>9}", "ms", "median", "p99", "max");
+        for (name, times) in [("solve", &self.solve), ("step", &self.step)] {
+            let t = Spread::of(times);
+            println!("{name:<15} {:>9.4} {:>9.4} {:>9.4}", t.median, t.p99, t.max);
+        }
+        println!();
+        if !bodies.rigid.is_empty() {
+            println!("{:<15} {:>9} {:>9} {:>9}   velocity (m/s)", "at the end (m)", "x", "y", "z");
+        }
+        for (name, body) in scene.names.rigid.iter().zip(&bodies.rigid) {
+            let p = body.pose().translation.vector;
+            println!("{name:<15} {:>9.4} {:>9.4} {:>9.4}   {:.4}", p.x, p.y, p.z, body.linear_velocity().norm());
+        }
+        println!("state           {:016x}", world.state_hash());
+    }
+
+    fn realtime_factor(&self, world: &World) -> f64 {
+        world.time() / self.wall.max(f64::MIN_POSITIVE)
+    }
+}
+
+/// Elements of the phalanges and of the soft bodies.
+fn tetrahedra(scene: &Scene) -> usize {
+    let phalanges = scene.models.iter().flat_map(|model| &model.meshes[1..]).map(|mesh| mesh.tissue.tets.len());
+    let soft = scene.soft_meshes.iter().map(|mesh| mesh.tets.len());
+    phalanges.chain(soft).sum()
+}

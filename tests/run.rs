@@ -1,0 +1,101 @@
+//! `fingerpad run` and `check` on scenes, as a user types them.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn fingerpad(arguments: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_fingerpad");
+    Command::new(program).args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("the program runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn run_prints_one_object_with_every_key() {
+    let arguments =
+        ["run", "scenes/pinch.toml", "--json", "--seconds", "0.05", "--method", "point", "--set", "friction=paper"];
+    let out = fingerpad(&arguments);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let run: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let keys = [
+        "scene",
+        "script",
+        "method",
+        "friction",
+        "dt",
+        "steps",
+        "sim_seconds",
+        "wall_seconds",
+        "realtime_factor",
+        "phalanges",
+        "tetrahedra",
+        "contacts",
+        "constraints",
+        "solve_ms",
+        "step_ms",
+        "max_penetration_mm",
+        "solver",
+        "task",
+        "state_hash",
+    ];
+    let object = run.as_object().expect("an object");
+    assert!(keys.iter().all(|key| object.contains_key(*key)) && object.len() == keys.len(), "{run}");
+    assert_eq!((&run["scene"], &run["method"], &run["friction"]), (&"pinch".into(), &"point".into(), &"paper".into()));
+    assert_eq!((&run["steps"], &run["phalanges"]), (&5.into(), &15.into()));
+    assert!(run["script"].is_null() && run["task"].is_null());
+    for (key, inner) in [
+        ("contacts", &["mean", "max"][..]),
+        ("constraints", &["mean", "max"]),
+        ("solve_ms", &["median", "p99", "max"]),
+        ("step_ms", &["median", "p99", "max"]),
+        ("solver", &["iterations_mean", "residual_max", "not_converged"]),
+    ] {
+        assert!(inner.iter().all(|i| run[key][*i].is_number()), "{key}: {}", run[key]);
+    }
+    assert_eq!(run["state_hash"].as_str().map(str::len), Some(16));
+    let again: serde_json::Value = serde_json::from_slice(&fingerpad(&arguments).stdout).expect("JSON");
+    assert_eq!(run["state_hash"], again["state_hash"], "the same input, the same state");
+}
+
+#[test]
+fn run_prints_a_table_and_writes_a_trace() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("trace.csv");
+    let out = fingerpad(&["run", "scenes/pinch.toml", "--seconds", "0.03", "--trace", &file.to_string_lossy()]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let table = text(&out.stdout);
+    assert!(["pinch: 3 steps", "aggregate", "median", "capsule"].iter().all(|w| table.contains(w)), "{table}");
+    let trace = std::fs::read_to_string(&file).expect("the trace");
+    let lines: Vec<Vec<&str>> = trace.lines().map(|l| l.split(',').collect()).collect();
+    assert_eq!(lines.len(), 4);
+    assert!(lines.iter().all(|line| line.len() == 1 + 13 + 7 + 20 + 5), "{}", lines[0].len());
+    assert_eq!((lines[0][0], lines[0][1], lines[0][45]), ("time", "capsule.x", "step_ms"));
+    assert!(lines[1..].iter().flatten().all(|x| x.parse::<f64>().is_ok_and(f64::is_finite)));
+}
+
+#[test]
+fn run_refuses_what_is_no_scene() {
+    for (arguments, says) in [
+        (&["run", "hands/right.toml"][..], "expected a scene"),
+        (&["run", "scenes/nowhere.toml"], "cannot be read"),
+        (&["run", "task.rhai"], "scripts cannot be run yet"),
+        (&["run", "scenes/rest.toml", "--set", "frction=paper"], "did you mean `friction`"),
+        (&["run", "scenes/rest.toml", "--set", "dt"], "expected KEY=VALUE"),
+        (&["run", "scenes/rest.toml", "--dt", "9"], "9 is out of range; expected a number from 1e-5 to 0.1 s"),
+    ] {
+        let out = fingerpad(arguments);
+        assert_eq!(out.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&out.stderr).contains(says) && out.stdout.is_empty(), "{arguments:?}: {}", text(&out.stderr));
+    }
+}
+
+#[test]
+fn check_tells_scenes_from_hands() {
+    let out = fingerpad(&["check", "scenes/rest.toml", "hands/right.toml", "hands/left.toml"]);
+    let says = text(&out.stderr);
+    assert!(
+        out.status.success() && says.contains("rest.toml: a scene") && says.contains("left.toml: a hand"),
+        "{says}"
+    );
+}
