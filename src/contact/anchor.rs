@@ -171,8 +171,10 @@ pub struct Contact {
     pub free_gap: f64,
     /// Area that it stands for, m².
     pub area: f64,
-    /// How far the outermost layer of the skin gives way per newton, m/N.
+    /// How far the outermost layer of the skin gives way per newton, along the normal and across it, m/N.
     pub compliance: f64,
+    /// See [`Contact::compliance`].
+    pub shear_compliance: f64,
     /// Which features meet, to know it again in the next step.
     pub feature: u64,
 }

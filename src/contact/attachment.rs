@@ -116,6 +116,11 @@ impl Attachment {
         }
     }
 
+    /// How many links it has.
+    pub(super) fn links_count(&self) -> usize {
+        self.points.len()
+    }
+
     /// Its points as links between the bodies where they are now.
     pub(super) fn links(&self, bodies: &Bodies) -> impl Iterator<Item = Contact> {
         self.points.iter().map(|&[a, b]| {
@@ -132,6 +137,7 @@ impl Attachment {
                 free_gap: 0.0,
                 area: 0.0,
                 compliance: 0.0,
+                shear_compliance: 0.0,
                 feature: 0,
             }
         })

@@ -4,7 +4,7 @@ use super::anchor::Contact;
 use super::system::{Block, RowTerm, Rows, Source};
 use crate::body::{Bodies, BodyKind};
 use crate::problem::{ContactPatch, ContactProblem, Law};
-use crate::solver::{GaussSeidel, Solution};
+use crate::solver::{GaussSeidel, Solution, SolverMemory};
 
 /// Rows on one body of a group.
 #[derive(Clone, Debug)]
@@ -43,6 +43,7 @@ pub struct Group {
     position_problem: ContactProblem,
     position_forces: Vec<f64>,
     position_shift: Vec<f64>,
+    memory: SolverMemory,
     change: Vec<f64>,
 }
 
@@ -144,7 +145,7 @@ impl Group {
 
     /// Solves for the forces.
     pub fn solve(&mut self, solver: &GaussSeidel, go_on: impl FnMut() -> bool) {
-        self.solution = Some(solver.solve(&self.problem, &mut self.forces, go_on));
+        self.solution = Some(solver.solve_in(&mut self.memory, &self.problem, &mut self.forces, go_on));
     }
 
     /// `v = v_free + h A⁻¹ Hᵀ λ`.
@@ -172,7 +173,7 @@ impl Group {
                     let rest = if held { 0.0 } else { stage.offset * t.direction.dot(&contact.normal) };
                     t.direction.dot(&apart) - rest
                 };
-                let given = block.compliance * block.force[0];
+                let given = block.compliance[0] * block.force[0];
                 let error: f64 = stage.rows.terms(block.rows.start + row).iter().map(error).sum::<f64>() + given;
                 worst = worst.max(if held { error.abs() } else { -error });
                 self.position_rows.push(first + row);
@@ -190,7 +191,7 @@ impl Group {
         }
         self.position_forces.clear();
         self.position_forces.resize(n, 0.0);
-        stage.solver.solve(&self.position_problem, &mut self.position_forces, || true);
+        stage.solver.solve_in(&mut self.memory, &self.position_problem, &mut self.position_forces, || true);
         // Over all rows of the group; the others push nothing.
         self.position_shift.clear();
         self.position_shift.resize(self.rows(), 0.0);

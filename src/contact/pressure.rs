@@ -1,134 +1,224 @@
 use super::anchor::Contact;
+use super::attachment::Attachment;
 use super::memory::ContactMemory;
-use super::proximity::{Pair, Proximity};
-use crate::body::{Bodies, BodyKind, HandId};
-use crate::tracking::Segment;
+use super::proximity::Proximity;
+use crate::body::{Bodies, BodyKind};
+use crate::math::Vec3;
 
-/// How the tissue of a segment would spread the pressure over its contacts, by a contact problem of its own.
+/// How pressure spreads over the single contacts, by a contact problem without friction in which every one of them stays out.
 ///
 /// The aggregate leaves open how its force is spread. The paper spreads it by how deep the free motion goes (eq. 11), as if every
 /// point stood on a spring of its own; points then come to rest a good part of the indentation inside or outside. Here the spread
-/// follows from the law that no single point goes inside,
+/// follows from Signorini's law at every contact,
 ///
 /// ```text
-/// 0 ≤ P ⟂ gap + c P + h n·(v_bone − v_other + R u̇_free) + h² n B A⁻¹ (Bᵀ n P + q_T) ≥ 0,
+/// 0 ≤ P ⟂ gap + h n·v_free + c P + h² n Σ_bodies H A⁻¹ (Hᵀ n P + q_T) ≥ 0,
 /// ```
 ///
-/// `c` being the compliance of the outermost layer, with only the tissue free to move: bone and touched body go on as they did in the last step, and friction `q_T` as well. What they
-/// do instead is for the aggregates to find; at rest the estimate is right, the aggregate's force is `Σ P`, and no point is inside.
+/// `c` being the compliance of the outermost layer and `q_T` the friction of the last step. All bodies move, so the spread does not
+/// overshoot when a light object tilts. At rest it is exact: the aggregate's force is `Σ P`, and no point is inside.
 ///
-/// It is solved by projected Gauss–Seidel on the displacement of the nodes, so a sweep costs contacts times nodes and no operator
-/// is formed; the pressures of the last step are the start.
+/// It is solved by projected Gauss–Seidel on the displacements of the bodies. A sweep costs contacts times degrees of freedom, no
+/// operator is formed, and the pressures of the last step are the start, so at rest one sweep is enough.
 #[derive(Debug, Default)]
-pub(super) struct TissuePressure {
-    /// Pressure force of each contact, N.
+pub(super) struct PressureSolve {
+    /// Normal force of each contact, N.
     pub forces: Vec<f64>,
+    lines: Vec<Line>,
+    parts: Vec<LinePart>,
+    bodies: Vec<MovedBody>,
+    /// Place in `bodies` of each body of the world, or `u32::MAX`.
+    places: Vec<u32>,
     rows: Vec<f64>,
     responses: Vec<f64>,
-    shift: Vec<f64>,
-    diagonal: Vec<f64>,
-    /// Gaps after the step without any contact force, m.
-    gaps: Vec<f64>,
-    contacts: Vec<usize>,
+    shifts: Vec<f64>,
+}
+
+/// One unknown force: of a contact, or along one direction of an attachment.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    contact: usize,
+    direction: Vec3,
+    /// An attachment pulls as well as it pushes.
+    both_ways: bool,
+    /// Gap after the free motion, and what a newton does to it, m and m/N.
+    gap: f64,
+    diagonal: f64,
+    compliance: f64,
+    force: f64,
+    /// One past the last of its parts.
+    parts_end: usize,
+}
+
+/// The row of a line on one body: where it is, and which body.
+#[derive(Clone, Copy, Debug)]
+struct LinePart {
+    body: u32,
+    row: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct MovedBody {
+    kind: BodyKind,
+    dofs: usize,
+    lines: usize,
+    /// Where its rows and responses begin; the friction of the last step is the row after the last.
+    data: usize,
+    shift: usize,
 }
 
 /// Most sweeps, and the change of a gap below which they end, m.
-const SWEEPS: usize = 100;
+const SWEEPS: usize = 60;
 const ENOUGH: f64 = 1e-10;
 
-impl TissuePressure {
-    /// Estimates the forces of all contacts of soft skin; those of others stay zero.
-    pub fn estimate(&mut self, bodies: &mut Bodies, near: &Proximity, memory: &ContactMemory, h: f64) {
-        self.forces.clear();
-        self.forces.resize(near.contacts.len(), 0.0);
-        let mut pairs = near.pairs.as_slice();
-        while let Some(first) = pairs.first() {
-            let same = pairs.iter().take_while(|p| p.a == first.a).count();
-            let (own, rest) = pairs.split_at(same);
-            if let BodyKind::Tissue(hand, segment) = bodies.kind(first.a)
-                && bodies.hands[hand.index()].soft
-            {
-                self.estimate_segment(bodies, near, own, memory, (hand, segment), h);
-            }
-            pairs = rest;
-        }
-    }
-
-    fn estimate_segment(
+impl PressureSolve {
+    /// Estimates the normal forces of all contacts.
+    pub fn solve(
         &mut self,
         bodies: &mut Bodies,
         near: &Proximity,
-        pairs: &[Pair],
+        attachments: &[Attachment],
         memory: &ContactMemory,
-        (hand, segment): (HandId, Segment),
         h: f64,
     ) {
-        let kind = BodyKind::Tissue(hand, segment);
-        let dofs = bodies.get(bodies.id(kind)).dofs();
-        self.contacts.clear();
-        self.contacts.extend(pairs.iter().flat_map(|p| p.contacts.clone()));
-        let count = self.contacts.len();
+        self.list_lines(bodies, near, attachments, memory);
+        self.fill_rows(bodies, near, memory, h);
+        self.sweep(h);
+        self.forces.clear();
+        self.forces.resize(near.contacts.len(), 0.0);
+        for line in self.lines.iter().filter(|line| !line.both_ways) {
+            self.forces[line.contact] = line.force;
+        }
+    }
+
+    /// Lists the unknowns and the bodies that they move. Contacts of attachments stand at the end of the list of contacts.
+    fn list_lines(&mut self, bodies: &Bodies, near: &Proximity, attachments: &[Attachment], memory: &ContactMemory) {
+        self.lines.clear();
+        self.parts.clear();
+        self.bodies.clear();
+        self.places.clear();
+        self.places.resize(bodies.count(), u32::MAX);
+        let contacts = near.pairs.iter().flat_map(|p| p.contacts.clone().map(move |i| (p, i)));
+        for (pair, i) in contacts {
+            let contact = &near.contacts[i];
+            let before = memory.find((pair.a, pair.b, contact.feature));
+            let (gap, compliance) = (contact.free_gap, contact.compliance);
+            let line =
+                Line { gap, compliance, force: before.map_or(0.0, |m| m.pressure), ..Line::at(i, contact.normal) };
+            self.push_line(bodies, contact, line);
+        }
+        let mut first = near.pairs.last().map_or(0, |p| p.contacts.end);
+        for attachment in attachments {
+            let links = &near.contacts[first..first + attachment.links_count()];
+            attachment.directions(links, |link, direction| {
+                let contact = &links[link];
+                let gap = direction.dot(&(contact.places[0] - contact.places[1]));
+                let line = Line { both_ways: true, gap, ..Line::at(first + link, direction) };
+                self.push_line(bodies, contact, line);
+            });
+            first += links.len();
+        }
+    }
+
+    fn push_line(&mut self, bodies: &Bodies, contact: &Contact, mut line: Line) {
+        let touched = contact.a.bodies(bodies).into_iter().chain(contact.b.bodies(bodies)).flatten();
+        for kind in touched {
+            let place = &mut self.places[bodies.id(kind).index()];
+            if *place == u32::MAX {
+                *place = self.bodies.len() as u32;
+                let dofs = bodies.get(bodies.id(kind)).dofs();
+                self.bodies.push(MovedBody { kind, dofs, lines: 0, data: 0, shift: 0 });
+            }
+            let body = &mut self.bodies[*place as usize];
+            self.parts.push(LinePart { body: *place, row: body.lines });
+            body.lines += 1;
+        }
+        line.parts_end = self.parts.len();
+        self.lines.push(line);
+    }
+
+    /// Rows of all lines and their responses, body by body, and the displacements that the forces of the last step make.
+    fn fill_rows(&mut self, bodies: &mut Bodies, near: &Proximity, memory: &ContactMemory, h: f64) {
+        let (mut data, mut shift) = (0, 0);
+        for body in &mut self.bodies {
+            (body.data, body.shift) = (data, shift);
+            data += (body.lines + 1) * body.dofs;
+            shift += body.dofs;
+        }
         self.rows.clear();
-        self.rows.resize((count + 1) * dofs, 0.0);
-        // One row of normals a contact, and after them the friction of the last step.
-        let (rows, friction) = self.rows.split_at_mut(count * dofs);
-        let mut next = 0;
-        for pair in pairs {
-            for i in pair.contacts.clone() {
-                let contact = &near.contacts[i];
-                contact.a.add_row(
-                    bodies,
-                    kind,
-                    &contact.places[0],
-                    &contact.normal,
-                    &mut rows[next * dofs..(next + 1) * dofs],
-                );
-                if let Some(before) = memory.find((pair.a, pair.b, contact.feature)) {
-                    self.forces[i] = before.pressure;
-                    contact.a.add_row(bodies, kind, &contact.places[0], &before.friction, friction);
+        self.rows.resize(data, 0.0);
+        let mut first = 0;
+        for line in &self.lines {
+            let contact = &near.contacts[line.contact];
+            for part in &self.parts[first..line.parts_end] {
+                let body = &self.bodies[part.body as usize];
+                let row = body.data + part.row * body.dofs;
+                contact.add_row(bodies, body.kind, &line.direction, &mut self.rows[row..row + body.dofs]);
+            }
+            first = line.parts_end;
+        }
+        for pair in &near.pairs {
+            for contact in &near.contacts[pair.contacts.clone()] {
+                let Some(before) = memory.find((pair.a, pair.b, contact.feature)) else { continue };
+                let touched = contact.a.bodies(bodies).into_iter().chain(contact.b.bodies(bodies)).flatten();
+                for kind in touched {
+                    let body = &self.bodies[self.places[bodies.id(kind).index()] as usize];
+                    let row = body.data + body.lines * body.dofs;
+                    contact.add_row(bodies, kind, &before.friction, &mut self.rows[row..row + body.dofs]);
                 }
-                next += 1;
             }
         }
         self.responses.clear();
         self.responses.extend_from_slice(&self.rows);
-        bodies.get_mut(bodies.id(kind)).apply_inverse(&mut self.responses);
-        let (responses, friction) = self.responses.split_at(count * dofs);
-        self.shift.clear();
-        self.shift.extend(friction.iter().map(|x| h * h * x));
-        self.diagonal.clear();
-        for (k, &i) in self.contacts.iter().enumerate() {
-            let (row, response) = (&self.rows[k * dofs..(k + 1) * dofs], &responses[k * dofs..(k + 1) * dofs]);
-            self.diagonal.push(h * h * dot(row, response) + near.contacts[i].compliance);
-            let force = h * h * self.forces[i];
-            self.shift.iter_mut().zip(response).for_each(|(x, r)| *x += force * r);
+        self.shifts.clear();
+        for body in &self.bodies {
+            let responses = &mut self.responses[body.data..body.data + (body.lines + 1) * body.dofs];
+            bodies.get_mut(bodies.id(body.kind)).apply_inverse(responses);
+            self.shifts.extend(responses[body.lines * body.dofs..].iter().map(|x| h * h * x));
         }
-        let gap = |contact: &Contact| {
-            let [a, b] = &contact.places;
-            let tissue = contact.a.velocity(bodies, a) - contact.a.bone_velocity(bodies, a);
-            let rigid = contact.a.start_velocity(bodies, a) - contact.b.start_velocity(bodies, b);
-            contact.gap + h * contact.normal.dot(&(rigid + tissue))
-        };
-        self.gaps.clear();
-        self.gaps.extend(self.contacts.iter().map(|&i| gap(&near.contacts[i])));
+        let mut first = 0;
+        for line in &mut self.lines {
+            line.diagonal = line.compliance;
+            for part in &self.parts[first..line.parts_end] {
+                let body = &self.bodies[part.body as usize];
+                let row = body.data + part.row * body.dofs..body.data + (part.row + 1) * body.dofs;
+                line.diagonal += h * h * dot(&self.rows[row.clone()], &self.responses[row.clone()]);
+                let shift = &mut self.shifts[body.shift..body.shift + body.dofs];
+                add(shift, &self.responses[row], h * h * line.force);
+            }
+            first = line.parts_end;
+        }
+    }
+
+    fn sweep(&mut self, h: f64) {
         for _ in 0..SWEEPS {
-            let mut change = 0.0f64;
-            for k in 0..count {
-                let (w, free) = (self.diagonal[k], self.gaps[k]);
-                if w <= 0.0 {
+            let (mut change, mut first) = (0.0f64, 0);
+            for line in &mut self.lines {
+                let parts = &self.parts[first..line.parts_end];
+                first = line.parts_end;
+                if line.diagonal <= 0.0 {
                     continue;
                 }
-                let force = &mut self.forces[self.contacts[k]];
-                let give = near.contacts[self.contacts[k]].compliance * *force;
-                let now = free + give + dot(&self.rows[k * dofs..(k + 1) * dofs], &self.shift);
-                let wanted = (*force - now / w).max(0.0);
-                let step = h * h * (wanted - *force);
-                if step != 0.0 {
-                    *force = wanted;
-                    let response = &self.responses[k * dofs..(k + 1) * dofs];
-                    self.shift.iter_mut().zip(response).for_each(|(x, r)| *x += step * r);
-                    change = change.max((w * step / (h * h)).abs());
+                let mut gap = line.gap + line.compliance * line.force;
+                for part in parts {
+                    let body = &self.bodies[part.body as usize];
+                    let row = body.data + part.row * body.dofs;
+                    gap += dot(&self.rows[row..row + body.dofs], &self.shifts[body.shift..body.shift + body.dofs]);
                 }
+                let wanted = line.force - gap / line.diagonal;
+                let wanted = if line.both_ways { wanted } else { wanted.max(0.0) };
+                let step = wanted - line.force;
+                if step == 0.0 {
+                    continue;
+                }
+                line.force = wanted;
+                for part in parts {
+                    let body = &self.bodies[part.body as usize];
+                    let row = body.data + part.row * body.dofs;
+                    let shift = &mut self.shifts[body.shift..body.shift + body.dofs];
+                    add(shift, &self.responses[row..row + body.dofs], h * h * step);
+                }
+                change = change.max((line.diagonal * step).abs());
             }
             if change < ENOUGH {
                 break;
@@ -137,6 +227,25 @@ impl TissuePressure {
     }
 }
 
+impl Line {
+    fn at(contact: usize, direction: Vec3) -> Self {
+        Self {
+            contact,
+            direction,
+            both_ways: false,
+            gap: 0.0,
+            diagonal: 0.0,
+            compliance: 0.0,
+            force: 0.0,
+            parts_end: 0,
+        }
+    }
+}
+
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn add(onto: &mut [f64], what: &[f64], scale: f64) {
+    onto.iter_mut().zip(what).for_each(|(x, y)| *x += scale * y);
 }

@@ -80,19 +80,21 @@ impl Search<'_> {
         let gap = normal.dot(&(places[0] - places[1])) - self.parameters.offset;
         let free_velocity = a.velocity(self.bodies, &places[0]) - b.velocity(self.bodies, &places[1]);
         let free_gap = gap + self.h * normal.dot(&free_velocity);
-        let compliance = self.layer_compliance(&a, area) + self.layer_compliance(&b, area);
-        Contact { a, b, places, normal, gap, free_velocity, free_gap, area, compliance, feature }
+        let [one, other] = [&a, &b].map(|anchor| self.layer_compliance(anchor, area));
+        let (compliance, shear_compliance) = (one[0] + other[0], one[1] + other[1]);
+        Contact { a, b, places, normal, gap, free_velocity, free_gap, area, compliance, shear_compliance, feature }
     }
 
-    /// The outermost layer of soft skin is finer than its mesh, and gives way at each point by itself: thickness over the modulus for
-    /// a layer that cannot spread sideways, and over the area.
-    fn layer_compliance(&self, anchor: &Anchor, area: f64) -> f64 {
+    /// The outermost layer of soft skin is finer than its mesh, and gives way at each point by itself: thickness over area and modulus,
+    /// that of pressing without spreading sideways, and that of shear.
+    fn layer_compliance(&self, anchor: &Anchor, area: f64) -> [f64; 2] {
         match anchor {
             Anchor::Skin { hand, .. } if self.bodies.hands[hand.index()].soft => {
                 let tissue = &self.bodies.hands[hand.index()].model().description.tissue;
-                self.parameters.layer / ((tissue.lambda() + 2.0 * tissue.mu()) * area)
+                [tissue.lambda() + 2.0 * tissue.mu(), tissue.mu()]
+                    .map(|modulus| self.parameters.layer / (modulus * area))
             }
-            _ => 0.0,
+            _ => [0.0; 2],
         }
     }
 

@@ -6,7 +6,7 @@ use super::attachment::Attachment;
 use super::group::{Group, PositionStage};
 use super::memory::{ContactMemory, Memory, Remembered, RememberedContact};
 use super::parameters::{ContactParameters, Method};
-use super::pressure::TissuePressure;
+use super::pressure::PressureSolve;
 use super::proximity::{Pair, Proximity};
 use crate::body::{Bodies, BodyId, BodyKind};
 use crate::math::Vec3;
@@ -26,8 +26,8 @@ pub struct Block {
     pub mu: f64,
     /// Gap along its first row at the start of the step, m.
     pub gap: f64,
-    /// How far it gives way along its first row per newton, m/N.
-    pub compliance: f64,
+    /// How far the skin's outermost layer gives way along each row per newton (or newton metre), m/N (or 1/N·m).
+    pub compliance: [f64; 4],
     /// The frame of its rows: normal and two tangents.
     pub frame: [Vec3; 3],
     /// Force along the normal and the tangents, N, and torque about the normal, N·m, once solved.
@@ -109,7 +109,7 @@ pub struct System {
     group_count: usize,
     memory: Memory<Remembered>,
     contact_memory: ContactMemory,
-    tissue: TissuePressure,
+    pressure: PressureSolve,
     // Working memory.
     parents: Vec<u32>,
     points: Vec<TouchingPoint>,
@@ -161,10 +161,15 @@ impl System {
         parameters: &ContactParameters,
         h: f64,
     ) {
-        if parameters.method == Method::Aggregate && parameters.pressure == Pressure::NonUniform {
-            self.tissue.estimate(bodies, near, &self.contact_memory, h);
+        for attachment in attachments {
+            near.contacts.extend(attachment.links(bodies));
+        }
+        let soft = |p: &Pair| p.aggregate && is_soft(bodies, p);
+        let spread = parameters.method == Method::Aggregate && parameters.pressure == Pressure::NonUniform;
+        if spread && near.pairs.iter().any(soft) {
+            self.pressure.solve(bodies, near, attachments, &self.contact_memory, h);
         } else {
-            self.tissue.forces.clear();
+            self.pressure.forces.clear();
         }
         self.blocks.clear();
         self.rows.clear();
@@ -176,8 +181,10 @@ impl System {
                 self.point_pair(bodies, near, index, pair);
             }
         }
+        let mut first = near.pairs.last().map_or(0, |p| p.contacts.end);
         for (index, attachment) in attachments.iter().enumerate() {
-            self.attach(bodies, near, index, attachment);
+            self.attach(bodies, near, index, attachment, first);
+            first += attachment.links_count();
         }
         self.sort_into_groups(bodies);
     }
@@ -208,7 +215,7 @@ impl System {
                 bodies: Self::touched(bodies, contact),
                 mu: pair.friction.now(before),
                 gap: contact.gap,
-                compliance: contact.compliance,
+                compliance: [contact.compliance, contact.shear_compliance, contact.shear_compliance, 0.0],
                 frame,
                 force: start_force(&frame, before),
             });
@@ -226,7 +233,8 @@ impl System {
         parameters: &ContactParameters,
     ) {
         let contacts = &near.contacts[pair.contacts.clone()];
-        let pressed: f64 = self.tissue.forces.get(pair.contacts.clone()).map_or(0.0, |forces| forces.iter().sum());
+        let forces = self.pressure.forces.get(pair.contacts.clone()).filter(|_| is_soft(bodies, pair));
+        let pressed: f64 = forces.map_or(0.0, |forces| forces.iter().sum());
         let least = contacts.iter().map(|c| c.free_gap).fold(f64::INFINITY, f64::min);
         // By what the tissue asks for; otherwise by depth, or by the area of what is deep at all. If nothing is, those that are as
         // good as touching stand in, the nearer the more.
@@ -234,7 +242,7 @@ impl System {
         let weight = |i: usize| {
             let c = &near.contacts[i];
             if pressed > 0.0 {
-                self.tissue.forces[i]
+                self.pressure.forces[i]
             } else if parameters.pressure == Pressure::Uniform {
                 if c.free_gap < limit { c.area } else { 0.0 }
             } else {
@@ -289,8 +297,12 @@ impl System {
         let before = self.memory.find((pair.a, pair.b, u64::from(part)));
         let frame = [aggregate.normal, aggregate.tangents[0], aggregate.tangents[1]];
         let gap = gap.sum();
-        let give = |(&i, p): (&u32, &PatchPoint)| p.share * p.share * near.contacts[i as usize].compliance;
-        let compliance = members.iter().zip(&aggregate.patch.points).map(give).sum();
+        let mut compliance = [0.0; 4];
+        for (&i, rows) in members.iter().zip(&aggregate.rows) {
+            let contact = &near.contacts[i as usize];
+            compliance[0] += rows[0].norm_squared() * contact.compliance;
+            (1..4).for_each(|row| compliance[row] += rows[row].norm_squared() * contact.shear_compliance);
+        }
         self.blocks.push(Block {
             source: Source::Aggregate { pair: index, aggregate: slot, part },
             rows: first..first + rows,
@@ -303,9 +315,9 @@ impl System {
         });
     }
 
-    fn attach(&mut self, bodies: &Bodies, near: &mut Proximity, index: usize, attachment: &Attachment) {
-        let (first_link, first_row) = (near.contacts.len(), self.rows.len());
-        near.contacts.extend(attachment.links(bodies));
+    /// Rows of an attachment whose links begin at some contact.
+    fn attach(&mut self, bodies: &Bodies, near: &Proximity, index: usize, attachment: &Attachment, first_link: usize) {
+        let first_row = self.rows.len();
         attachment.directions(&near.contacts[first_link..], |link, direction| {
             self.rows.push(std::iter::once(RowTerm { contact: (first_link + link) as u32, direction }));
         });
@@ -315,7 +327,7 @@ impl System {
             bodies: Self::touched(bodies, &near.contacts[first_link]),
             mu: 0.0,
             gap: 0.0,
-            compliance: 0.0,
+            compliance: [0.0; 4],
             frame: [Vec3::zeros(); 3],
             force: [0.0; 4],
         });
@@ -382,12 +394,15 @@ impl System {
                     _ => Law::Coulomb { mu: block.mu },
                 };
                 if !matches!(law, Law::Equality(_)) {
-                    // What is not yet touching may come as near as it takes to touch; what gives way may go on by as much, and has
-                    // done so already in part.
+                    // What gives way does so by the difference to the force of the last step.
                     let n = group.rows();
-                    let before = block.compliance * block.force[0];
-                    group.problem.free[first] += (block.gap + before).max(0.0) / h - before / h;
-                    group.problem.delassus[first * n + first] += block.compliance / h;
+                    for row in 0..block.rows.len() {
+                        group.problem.free[first + row] -= block.compliance[row] * block.force[row] / h;
+                        group.problem.delassus[(first + row) * (n + 1)] += block.compliance[row] / h;
+                    }
+                    // What is not yet touching may come as near as it takes to touch.
+                    let given = block.compliance[0] * block.force[0];
+                    group.problem.free[first] += (block.gap + given).max(0.0) / h;
                     group.forces[first..first + block.rows.len()].copy_from_slice(&block.force[..block.rows.len()]);
                 }
                 group.problem.laws.push(law);
@@ -436,6 +451,10 @@ impl System {
                 let sliding = n > 0.0 && f64::hypot(velocity(1), velocity(2)) > slow;
                 let force = n * block.frame[0] + t * block.frame[1] + s * block.frame[2];
                 memory.keep(key, Remembered { force, torque, sliding });
+                if let Source::Point { .. } = block.source {
+                    let friction = t * block.frame[1] + s * block.frame[2];
+                    contact_memory.keep(key, RememberedContact { pressure: n, friction });
+                }
                 let Source::Aggregate { pair, aggregate, .. } = block.source else { continue };
                 for (&contact, rows) in members[aggregate].iter().zip(&aggregates[aggregate].rows) {
                     let key = (near.pairs[pair].a, near.pairs[pair].b, near.contacts[contact as usize].feature);
@@ -447,6 +466,11 @@ impl System {
         memory.sort();
         contact_memory.sort();
     }
+}
+
+/// Whether the one side of a pair is skin that gives way.
+fn is_soft(bodies: &Bodies, pair: &Pair) -> bool {
+    matches!(bodies.kind(pair.a), BodyKind::Tissue(hand, _) if bodies.hands[hand.index()].soft)
 }
 
 /// Forces to start from: those of the last step, in the frame of this one.

@@ -95,18 +95,19 @@ impl HandModel {
     }
 
     /// Damping of each coordinate for the damping ratio: `d = 2 ζ √(k m)`, with the inertia `m` that the coordinate has in
-    /// the open hand.
+    /// the open hand. The palm's turning is damped alike about all axes, which are those of the world: by the mean of its inertias.
     fn set_damping(&mut self) {
         let open = self.description.pose("open").copied().unwrap_or([0.0; ANGLES]);
         let mass = self.mass_matrix(&self.skeleton.kinematics(&Pose::identity(), &open));
         let c = self.description.coupling;
+        let turning = (mass[(3, 3)] + mass[(4, 4)] + mass[(5, 5)]) / 3.0;
         for i in 0..6 + ANGLES {
-            let k = match i {
-                0..3 => c.palm,
-                3..6 => c.palm_rotation,
-                _ => c.joints[(i - 6) % 4],
+            let (k, inertia) = match i {
+                0..3 => (c.palm, mass[(i, i)]),
+                3..6 => (c.palm_rotation, turning),
+                _ => (c.joints[(i - 6) % 4], mass[(i, i)]),
             };
-            self.coupling_damping[i] = 2.0 * c.damping_ratio * (k * mass[(i, i)]).sqrt();
+            self.coupling_damping[i] = 2.0 * c.damping_ratio * (k * inertia).sqrt();
         }
     }
 

@@ -142,6 +142,36 @@ impl ContactPatch {
         best.0.max(0.0)
     }
 
+    /// The solution of [`ContactPatch::solve`] if the patch turns about one of its contacts, which then sticks: the cost has a kink there,
+    /// at which Newton's method is of no use, but along the motions that leave contact `i` where it is, `u = ω (y_i, −x_i, 1)`, it is
+    /// `½ a ω² − b ω + bound R_i |ω|`. Its minimum is the solution if the force that is left for the contact is one that it can bear.
+    fn spin_about_a_contact(
+        &self,
+        stiffness: &Matrix3<f64>,
+        free: &Vector3<f64>,
+        bound: f64,
+    ) -> Option<(Vector3<f64>, Vector3<f64>)> {
+        let pull = stiffness * free;
+        self.points.iter().enumerate().find_map(|(i, p)| {
+            let turn = Vector3::new(p.place[1], -p.place[0], 1.0);
+            let along = turn.dot(&pull);
+            let others = self.points.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, q)| q);
+            let arm = |q: &PatchPoint| Vector2::new(p.place[1] - q.place[1], q.place[0] - p.place[0]);
+            let resisted: f64 = bound * others.clone().map(|q| q.share * arm(q).norm()).sum::<f64>();
+            if along.abs() <= resisted {
+                return None;
+            }
+            let spin = (along.abs() - resisted) / turn.dot(&(stiffness * turn)) * along.signum();
+            let u = spin * turn;
+            let needed = stiffness * (u - free);
+            // What the sliding contacts give; the rest is asked of the one that sticks.
+            let given: Vector2<f64> =
+                others.map(|q| -bound * q.share * spin.signum() * arm(q).try_normalize(0.0).unwrap_or_default()).sum();
+            let asked = needed.xy() - given;
+            (asked.norm() <= bound * p.share).then_some((u, needed))
+        })
+    }
+
     /// Solves the friction of one aggregate: the motion `u` that is left and the force `f` that leaves it, when `u = u₀ + W f` and `f`
     /// opposes `u` with all that the set times `bound = μ λ_n` offers.
     ///
@@ -159,6 +189,9 @@ impl ContactPatch {
         let Some(stiffness) = w.try_inverse() else {
             return (*free, Vector3::zeros());
         };
+        if let Some((u, force)) = self.spin_about_a_contact(&stiffness, free, bound) {
+            return (u, force);
+        }
         // The cost less its value at rest, written so that it keeps its digits near rest.
         let pull = stiffness * free;
         let cost = |u: &Vector3<f64>| {

@@ -1,5 +1,6 @@
 use nalgebra::{Matrix2, Matrix3, Matrix4, SMatrix, SVector, Vector2, Vector3, Vector4};
 
+use super::anderson::Anderson;
 use super::ball::{solve_in_ball, solve_in_disc};
 use crate::problem::{ContactPatch, ContactProblem, FrictionModel, Law, ProblemFault};
 
@@ -16,7 +17,7 @@ pub struct SolverParameters {
 
 impl Default for SolverParameters {
     fn default() -> Self {
-        Self { tolerance: 1e-9, iterations: 1000, smooth: 1e-10 }
+        Self { tolerance: 1e-9, iterations: 1000, smooth: 1e-8 }
     }
 }
 
@@ -52,12 +53,33 @@ pub struct GaussSeidel {
     pub parameters: SolverParameters,
 }
 
+/// Working memory of the solver, to be kept from step to step.
+#[derive(Clone, Debug, Default)]
+pub struct SolverMemory {
+    anderson: Anderson,
+    before: Vec<f64>,
+}
+
+/// Sweeps before they are accelerated; even. With a good start fewer are enough.
+const PLAIN: usize = 8;
+
 /// Rounds between normal force and friction inside a block.
 const INNER: usize = 8;
 
 impl GaussSeidel {
     /// Solves from the forces that are there (a warm start, or zeros). `go_on` is asked before each sweep; a clock may say no.
-    pub fn solve(&self, problem: &ContactProblem, forces: &mut [f64], mut go_on: impl FnMut() -> bool) -> Solution {
+    pub fn solve(&self, problem: &ContactProblem, forces: &mut [f64], go_on: impl FnMut() -> bool) -> Solution {
+        self.solve_in(&mut SolverMemory::default(), problem, forces, go_on)
+    }
+
+    /// The same in working memory that is there already.
+    pub fn solve_in(
+        &self,
+        memory: &mut SolverMemory,
+        problem: &ContactProblem,
+        forces: &mut [f64],
+        mut go_on: impl FnMut() -> bool,
+    ) -> Solution {
         if let Err(fault) = problem.check() {
             forces.fill(0.0);
             return Solution { status: SolverStatus::Bad(fault), iterations: 0, residual: 0.0 };
@@ -65,29 +87,46 @@ impl GaussSeidel {
         forces.iter_mut().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
         let scale = problem.free.iter().fold(0.0f64, |m, v| m.max(v.abs())).max(f64::MIN_POSITIVE);
         let mut residual = f64::INFINITY;
+        let done = |status, iterations, residual| Solution { status, iterations, residual };
         for sweep in 0..self.parameters.iterations {
             if !go_on() {
-                return Solution { status: SolverStatus::Deadline, iterations: sweep, residual };
+                return done(SolverStatus::Deadline, sweep, residual);
             }
-            let mut change = 0.0f64;
-            // To and fro, so that what presses at one end of a chain is felt at the other within a sweep.
-            if sweep % 2 == 0 {
-                for (first, law) in problem.blocks() {
-                    change = change.max(self.solve_block(problem, first, law, forces));
+            // To and fro, so that what presses at one end of a chain is felt at the other within two sweeps.
+            let forward = sweep % 2 == 0;
+            if forward && sweep >= PLAIN {
+                if sweep == PLAIN {
+                    memory.anderson.start(problem.rows());
                 }
-            } else {
-                let mut first = problem.rows();
-                for law in problem.laws.iter().rev() {
-                    first -= law.rows();
-                    change = change.max(self.solve_block(problem, first, law, forces));
-                }
+                memory.before.clear();
+                memory.before.extend_from_slice(forces);
             }
-            residual = change / scale;
+            residual = self.sweep(problem, forces, forward) / scale;
             if residual <= self.parameters.tolerance {
-                return Solution { status: SolverStatus::Converged, iterations: sweep + 1, residual };
+                return done(SolverStatus::Converged, sweep + 1, residual);
+            }
+            if !forward && sweep > PLAIN {
+                memory.anderson.mix(&memory.before, forces, |row| problem.w(row, row));
             }
         }
-        Solution { status: SolverStatus::IterationLimit, iterations: self.parameters.iterations, residual }
+        done(SolverStatus::IterationLimit, self.parameters.iterations, residual)
+    }
+
+    /// Visits every block once; returns the largest change of a velocity.
+    fn sweep(&self, problem: &ContactProblem, forces: &mut [f64], forward: bool) -> f64 {
+        let mut change = 0.0f64;
+        if forward {
+            for (first, law) in problem.blocks() {
+                change = change.max(self.solve_block(problem, first, law, forces));
+            }
+        } else {
+            let mut first = problem.rows();
+            for law in problem.laws.iter().rev() {
+                first -= law.rows();
+                change = change.max(self.solve_block(problem, first, law, forces));
+            }
+        }
+        change
     }
 
     /// Solves one block; returns by how much that changed its velocities. The velocity that the other blocks give it is summed up once;
@@ -149,6 +188,12 @@ impl GaussSeidel {
         let bound = *bound;
         match model {
             FrictionModel::Exact => {
+                // What stops all motion is the answer if the set has it; the points on its axes and all between them it has for sure.
+                if let Some(stop) = w.cholesky().map(|factor| -factor.solve(free))
+                    && stop.xy().norm() * patch.torsion() + stop.z.abs() <= bound * patch.torsion()
+                {
+                    return stop;
+                }
                 let now = free + w * start;
                 patch.solve(w, free, bound, self.parameters.smooth, &now).1
             }
