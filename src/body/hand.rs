@@ -3,7 +3,7 @@ use std::sync::Arc;
 use nalgebra::{Cholesky, Const};
 
 use super::{Body, MaterialPoint, Step};
-use crate::hand::{HandModel, Kinematics, REDUCED, Reduced, ReducedState, Target};
+use crate::hand::{HandModel, Kinematics, REDUCED, Reduced, ReducedMatrix, ReducedState, Target};
 use crate::math::{Pose, StateHash, Vec3};
 use crate::tracking::{Segment, TrackedHand};
 
@@ -17,9 +17,17 @@ pub struct HandBody {
     state: ReducedState,
     kinematics: Kinematics,
     factor: Option<Cholesky<f64, Const<REDUCED>>>,
+    /// Inverse of the step's matrix, made when many rows ask for it.
+    inverse: Box<ReducedMatrix>,
+    has_inverse: bool,
+    /// Rows that the step was asked for.
+    rows_asked: usize,
     /// Velocity at the start of the step.
     start_velocity: Reduced,
 }
+
+/// Rows from which on the inverse is cheaper than solving for each.
+const MANY_ROWS: usize = 8;
 
 /// Rounds in which it is sought which springs act; it settles in one or two.
 const ROUNDS: usize = 6;
@@ -30,7 +38,18 @@ impl HandBody {
         let state = ReducedState::at_rest(*tracked.palm(), *tracked.angles());
         let target = Target::at_rest(state.palm, state.angles);
         let kinematics = model.skeleton.kinematics(&state.palm, &state.angles);
-        Self { model, tracked, target, state, kinematics, factor: None, start_velocity: Reduced::zeros() }
+        Self {
+            model,
+            tracked,
+            target,
+            state,
+            kinematics,
+            factor: None,
+            inverse: Box::new(ReducedMatrix::zeros()),
+            has_inverse: false,
+            rows_asked: 0,
+            start_velocity: Reduced::zeros(),
+        }
     }
 
     /// The constant part.
@@ -85,6 +104,7 @@ impl Body for HandBody {
         let inertial = self.model.inertial_terms(&self.kinematics, &self.state.velocity, step.h);
         let start = self.state.velocity;
         self.start_velocity = start;
+        (self.has_inverse, self.rows_asked) = (false, 0);
         let mut moved = step.h * start;
         let mut acting = None;
         for _ in 0..ROUNDS {
@@ -119,6 +139,23 @@ impl Body for HandBody {
 
     fn apply_inverse(&mut self, rows: &mut [f64]) {
         let Some(factor) = &self.factor else { return };
+        self.rows_asked += rows.len() / REDUCED;
+        if !self.has_inverse && self.rows_asked > MANY_ROWS {
+            self.inverse.fill_with_identity();
+            factor.solve_mut(&mut *self.inverse);
+            self.has_inverse = true;
+        }
+        if self.has_inverse {
+            // A point of a finger moves with ten coordinates only.
+            for row in rows.chunks_exact_mut(REDUCED) {
+                let mut x = Reduced::zeros();
+                for (i, &r) in row.iter().enumerate().filter(|(_, r)| **r != 0.0) {
+                    x.axpy(r, &self.inverse.column(i), 1.0);
+                }
+                row.copy_from_slice(x.as_slice());
+            }
+            return;
+        }
         for row in rows.chunks_exact_mut(REDUCED) {
             let mut x = Reduced::from_column_slice(row);
             factor.solve_mut(&mut x);

@@ -29,7 +29,9 @@ pub(super) struct PressureSolve {
     bodies: Vec<MovedBody>,
     /// Place in `bodies` of each body of the world, or `u32::MAX`.
     places: Vec<u32>,
-    rows: Vec<f64>,
+    /// What is not zero of the lines' rows, by place in `shifts`.
+    entries: Vec<(u32, f64)>,
+    /// Rows, and from when they are asked for their responses, body by body.
     responses: Vec<f64>,
     shifts: Vec<f64>,
 }
@@ -50,11 +52,15 @@ struct Line {
     parts_end: usize,
 }
 
-/// The row of a line on one body: where it is, and which body.
+/// The row of a line on one body.
 #[derive(Clone, Copy, Debug)]
 struct LinePart {
     body: u32,
+    /// Which of the body's rows.
     row: usize,
+    /// Its entries.
+    entries_start: usize,
+    entries_end: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +89,7 @@ impl PressureSolve {
     ) {
         self.list_lines(bodies, near, attachments, memory);
         self.fill_rows(bodies, near, memory, h);
-        self.sweep(h);
+        self.sweep(bodies, h);
         self.forces.clear();
         self.forces.resize(near.contacts.len(), 0.0);
         for line in self.lines.iter().filter(|line| !line.both_ways) {
@@ -130,14 +136,14 @@ impl PressureSolve {
                 self.bodies.push(MovedBody { kind, dofs, lines: 0, data: 0, shift: 0 });
             }
             let body = &mut self.bodies[*place as usize];
-            self.parts.push(LinePart { body: *place, row: body.lines });
+            self.parts.push(LinePart { body: *place, row: body.lines, entries_start: 0, entries_end: 0 });
             body.lines += 1;
         }
         line.parts_end = self.parts.len();
         self.lines.push(line);
     }
 
-    /// Rows of all lines and their responses, body by body, and the displacements that the forces of the last step make.
+    /// Rows of all lines, body by body, and the displacements that the forces of the last step make.
     fn fill_rows(&mut self, bodies: &mut Bodies, near: &Proximity, memory: &ContactMemory, h: f64) {
         let (mut data, mut shift) = (0, 0);
         for body in &mut self.bodies {
@@ -145,15 +151,21 @@ impl PressureSolve {
             data += (body.lines + 1) * body.dofs;
             shift += body.dofs;
         }
-        self.rows.clear();
-        self.rows.resize(data, 0.0);
+        self.responses.clear();
+        self.responses.resize(data, 0.0);
+        self.entries.clear();
         let mut first = 0;
         for line in &self.lines {
             let contact = &near.contacts[line.contact];
-            for part in &self.parts[first..line.parts_end] {
+            for part in &mut self.parts[first..line.parts_end] {
                 let body = &self.bodies[part.body as usize];
                 let row = body.data + part.row * body.dofs;
-                contact.add_row(bodies, body.kind, &line.direction, &mut self.rows[row..row + body.dofs]);
+                let row = &mut self.responses[row..row + body.dofs];
+                contact.add_row(bodies, body.kind, &line.direction, row);
+                part.entries_start = self.entries.len();
+                let entries = row.iter().enumerate().filter(|(_, x)| **x != 0.0);
+                self.entries.extend(entries.map(|(i, &x)| ((body.shift + i) as u32, x)));
+                part.entries_end = self.entries.len();
             }
             first = line.parts_end;
         }
@@ -164,66 +176,95 @@ impl PressureSolve {
                 for kind in touched {
                     let body = &self.bodies[self.places[bodies.id(kind).index()] as usize];
                     let row = body.data + body.lines * body.dofs;
-                    contact.add_row(bodies, kind, &before.friction, &mut self.rows[row..row + body.dofs]);
+                    contact.add_row(bodies, kind, &before.friction, &mut self.responses[row..row + body.dofs]);
                 }
             }
         }
-        self.responses.clear();
-        self.responses.extend_from_slice(&self.rows);
         self.shifts.clear();
         for body in &self.bodies {
-            let responses = &mut self.responses[body.data..body.data + (body.lines + 1) * body.dofs];
-            bodies.get_mut(bodies.id(body.kind)).apply_inverse(responses);
-            self.shifts.extend(responses[body.lines * body.dofs..].iter().map(|x| h * h * x));
+            let row = body.data + body.lines * body.dofs;
+            let friction = &mut self.responses[row..row + body.dofs];
+            bodies.get_mut(bodies.id(body.kind)).apply_inverse(friction);
+            self.shifts.extend(friction.iter().map(|x| h * h * x));
         }
         let mut first = 0;
         for line in &mut self.lines {
-            line.diagonal = line.compliance;
-            for part in &self.parts[first..line.parts_end] {
-                let body = &self.bodies[part.body as usize];
-                let row = body.data + part.row * body.dofs..body.data + (part.row + 1) * body.dofs;
-                line.diagonal += h * h * dot(&self.rows[row.clone()], &self.responses[row.clone()]);
-                let shift = &mut self.shifts[body.shift..body.shift + body.dofs];
-                add(shift, &self.responses[row], h * h * line.force);
-            }
+            let parts = &self.parts[first..line.parts_end];
             first = line.parts_end;
+            if line.force != 0.0 {
+                respond(line, parts, &self.bodies, &self.entries, &mut self.responses, bodies, h);
+                push(parts, &self.bodies, &self.responses, &mut self.shifts, h * h * line.force);
+            }
         }
     }
 
-    fn sweep(&mut self, h: f64) {
+    /// Projected Gauss–Seidel. Lines that stay open all along are never asked for their response.
+    fn sweep(&mut self, bodies: &mut Bodies, h: f64) {
         for _ in 0..SWEEPS {
             let (mut change, mut first) = (0.0f64, 0);
             for line in &mut self.lines {
                 let parts = &self.parts[first..line.parts_end];
                 first = line.parts_end;
-                if line.diagonal <= 0.0 {
+                let [Some(start), Some(end)] =
+                    [parts.first().map(|p| p.entries_start), parts.last().map(|p| p.entries_end)]
+                else {
+                    continue;
+                };
+                let moved: f64 = self.entries[start..end].iter().map(|&(i, x)| x * self.shifts[i as usize]).sum();
+                let gap = line.gap + line.compliance * line.force + moved;
+                if !line.both_ways && line.force == 0.0 && gap >= 0.0 {
                     continue;
                 }
-                let mut gap = line.gap + line.compliance * line.force;
-                for part in parts {
-                    let body = &self.bodies[part.body as usize];
-                    let row = body.data + part.row * body.dofs;
-                    gap += dot(&self.rows[row..row + body.dofs], &self.shifts[body.shift..body.shift + body.dofs]);
+                if line.diagonal == 0.0 {
+                    respond(line, parts, &self.bodies, &self.entries, &mut self.responses, bodies, h);
+                }
+                if line.diagonal <= 0.0 {
+                    continue;
                 }
                 let wanted = line.force - gap / line.diagonal;
                 let wanted = if line.both_ways { wanted } else { wanted.max(0.0) };
                 let step = wanted - line.force;
-                if step == 0.0 {
-                    continue;
+                if step != 0.0 {
+                    line.force = wanted;
+                    push(parts, &self.bodies, &self.responses, &mut self.shifts, h * h * step);
+                    change = change.max((line.diagonal * step).abs());
                 }
-                line.force = wanted;
-                for part in parts {
-                    let body = &self.bodies[part.body as usize];
-                    let row = body.data + part.row * body.dofs;
-                    let shift = &mut self.shifts[body.shift..body.shift + body.dofs];
-                    add(shift, &self.responses[row..row + body.dofs], h * h * step);
-                }
-                change = change.max((line.diagonal * step).abs());
             }
             if change < ENOUGH {
                 break;
             }
         }
+    }
+}
+
+/// Makes a line's rows their responses, and notes what a newton does to its own gap.
+fn respond(
+    line: &mut Line,
+    parts: &[LinePart],
+    moved: &[MovedBody],
+    entries: &[(u32, f64)],
+    responses: &mut [f64],
+    bodies: &mut Bodies,
+    h: f64,
+) {
+    line.diagonal = line.compliance;
+    for part in parts {
+        let body = &moved[part.body as usize];
+        let row = body.data + part.row * body.dofs;
+        let response = &mut responses[row..row + body.dofs];
+        bodies.get_mut(bodies.id(body.kind)).apply_inverse(response);
+        let own = entries[part.entries_start..part.entries_end].iter();
+        line.diagonal += h * h * own.map(|&(i, x)| x * response[i as usize - body.shift]).sum::<f64>();
+    }
+}
+
+/// Adds what a force along a line does to the displacements.
+fn push(parts: &[LinePart], moved: &[MovedBody], responses: &[f64], shifts: &mut [f64], scale: f64) {
+    for part in parts {
+        let body = &moved[part.body as usize];
+        let row = body.data + part.row * body.dofs;
+        let shift = shifts[body.shift..body.shift + body.dofs].iter_mut();
+        shift.zip(&responses[row..row + body.dofs]).for_each(|(x, r)| *x += scale * r);
     }
 }
 
@@ -240,12 +281,4 @@ impl Line {
             parts_end: 0,
         }
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn add(onto: &mut [f64], what: &[f64], scale: f64) {
-    onto.iter_mut().zip(what).for_each(|(x, y)| *x += scale * y);
 }

@@ -228,7 +228,9 @@ impl Proximity {
         }
         for (t, &corners) in triangles.iter().enumerate() {
             let [Some(a), Some(b), Some(c)] = corners.map(|v| self.distances[v as usize]) else { continue };
-            if a.distance.min(b.distance).min(c.distance) > near + surface.longest_edge {
+            // No point of a triangle is farther from all corners than this, and distance changes no faster than place.
+            let farthest = surface.longest_edge / 3f64.sqrt();
+            if a.distance.min(b.distance).min(c.distance) > near + farthest {
                 continue;
             }
             let x = corners.map(|v| to_local(&surface.positions[v as usize]));

@@ -297,12 +297,10 @@ impl System {
         let before = self.memory.find((pair.a, pair.b, u64::from(part)));
         let frame = [aggregate.normal, aggregate.tangents[0], aggregate.tangents[1]];
         let gap = gap.sum();
-        let mut compliance = [0.0; 4];
-        for (&i, rows) in members.iter().zip(&aggregate.rows) {
-            let contact = &near.contacts[i as usize];
-            compliance[0] += rows[0].norm_squared() * contact.compliance;
-            (1..4).for_each(|row| compliance[row] += rows[row].norm_squared() * contact.shear_compliance);
-        }
+        // Of the layer's compliance only that of pressing: which points bear friction is not known one by one.
+        let give = |(&i, p): (&u32, &PatchPoint)| p.share * p.share * near.contacts[i as usize].compliance;
+        let pressing = members.iter().zip(&aggregate.patch.points).map(give).sum();
+        let compliance = [pressing, 0.0, 0.0, 0.0];
         self.blocks.push(Block {
             source: Source::Aggregate { pair: index, aggregate: slot, part },
             rows: first..first + rows,
