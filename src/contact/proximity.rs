@@ -72,6 +72,9 @@ struct Search<'a> {
     h: f64,
 }
 
+/// Points of two shapes nearer to each other than this are one, m.
+const SAME_PLACE: f64 = 1e-4;
+
 /// Contacts that the free motion leaves farther apart than this many alarm distances are not kept.
 const KEPT: f64 = 0.5;
 
@@ -342,6 +345,7 @@ impl Proximity {
         {
             return;
         }
+        let first = self.contacts.len();
         for part in &manifold.parts {
             // From the second body to the first.
             let normal = -(x1.rotation * from_glam(part.local_n1));
@@ -355,7 +359,9 @@ impl Proximity {
                 let [a, b] = [kinds[0].anchor(p1, places[0]), kinds[1].anchor(p2, places[1])];
                 let contact = search.contact(a, b, places, normal, 0.0, feature);
                 let far = contact.gap > search.parameters.alarm;
-                if !far || contact.free_gap < 0.0 {
+                // Points of neighbouring features may fall together; one of them says it all.
+                let known = self.contacts[first..].iter().any(|c| (c.places[0] - places[0]).norm() < SAME_PLACE);
+                if !known && (!far || contact.free_gap < 0.0) {
                     self.contacts.push(contact);
                 }
             }

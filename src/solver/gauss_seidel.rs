@@ -17,7 +17,7 @@ pub struct SolverParameters {
 
 impl Default for SolverParameters {
     fn default() -> Self {
-        Self { tolerance: 1e-9, iterations: 1000, smooth: 1e-8 }
+        Self { tolerance: 1e-9, iterations: 300, smooth: 1e-8 }
     }
 }
 
