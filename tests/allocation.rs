@@ -1,12 +1,15 @@
 //! A steady step allocates nothing: counted by the allocator.
 
+mod common;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use common::{Pinch, capsule};
 use fingerpad::body::fem::Continuum;
-use fingerpad::body::{Hand, HandOptions};
-use fingerpad::body::{Refactor, RigidBody, RigidShape, SoftBody};
+use fingerpad::body::{Fixed, Hand, HandOptions, Refactor, RigidBody, RigidShape, SoftBody};
+use fingerpad::contact::Method;
 use fingerpad::hand::Material;
 use fingerpad::math::{Pose, Vec3};
 use fingerpad::mesh::block;
@@ -37,27 +40,43 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// Allocations that some steps make.
+fn allocations(steps: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    steps();
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
+fn soft(cells: [usize; 3], pose: Pose) -> SoftBody {
+    let material = Material { young: 5e4, ..Material::default() };
+    let mesh = block(&Vec3::new(0.1, 0.05, 0.05), cells);
+    let continuum = Continuum::new(&mesh, &vec![false; mesh.nodes.len()], material);
+    SoftBody::new(Arc::new(continuum), pose)
+}
+
+/// One test, so that no other thread allocates meanwhile.
 #[test]
 fn a_steady_step_allocates_nothing() {
-    let model = Arc::new(fingerpad::assets::builtin_hand_model().expect("the built-in hand"));
+    free_motion();
+    grasps();
+    rest();
+}
+
+fn free_motion() {
+    let model = common::model();
     let pose = |name: &str| *model.description.pose(name).expect("a pose");
     let key =
         |time: f64, name: &str| PoseKey { time, palm: Pose::translation(0.0, 0.1 * time, 0.0), angles: pose(name) };
     let motion = PoseSequence::new(vec![key(0.0, "open"), key(0.5, "fist"), key(1.0, "pinch")]);
-    let material = Material { young: 5e4, ..Material::default() };
-    let soft = |cells: [usize; 3]| {
-        let mesh = block(&Vec3::new(0.1, 0.05, 0.05), cells);
-        let continuum = Continuum::new(&mesh, &vec![false; mesh.nodes.len()], material);
-        SoftBody::new(Arc::new(continuum), Pose::identity())
-    };
     for when in [Refactor::Drift, Refactor::Always, Refactor::Never] {
         let mut world = World::new(Parameters::default());
         world.parameters.refactor.when = when;
         world.add_hand(Hand::new(model.clone(), &HandOptions::default()));
-        world.bodies.rigid.push(RigidBody::new(&RigidShape::Ball(0.03), 500.0, Pose::identity()).expect("a ball"));
+        let ball = RigidBody::new(&RigidShape::Ball(0.03), 500.0, Pose::translation(1.0, 0.0, 0.0));
+        world.bodies.rigid.push(ball.expect("a ball"));
         // One small enough for a dense factor, one that needs a sparse one.
-        world.bodies.soft.push(soft([3, 2, 2]));
-        world.bodies.soft.push(soft([8, 4, 4]));
+        world.bodies.soft.push(soft([3, 2, 2], Pose::translation(2.0, 0.0, 0.0)));
+        world.bodies.soft.push(soft([8, 4, 4], Pose::translation(3.0, 0.0, 0.0)));
         let mut step = |count: u32| {
             for _ in 0..count {
                 let sample = motion.sample(world.time() + world.parameters.dt).expect("keys");
@@ -66,9 +85,28 @@ fn a_steady_step_allocates_nothing() {
             }
         };
         step(10);
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
-        step(60);
-        let made = ALLOCATIONS.load(Ordering::Relaxed) - before;
-        assert_eq!(made, 0, "allocations in 60 steps with refactor = {when:?}");
+        assert_eq!(allocations(|| step(60)), 0, "in 60 steps with refactor = {when:?}");
     }
+}
+
+fn grasps() {
+    for method in [Method::Aggregate, Method::Point] {
+        let mut pinch = Pinch::new(&capsule(), 0.045, 0.7, method, Pose::identity());
+        pinch.grasp(0.9);
+        let made = allocations(|| (0..100).for_each(|_| pinch.step(0.9)));
+        assert_eq!(made, 0, "in 100 steps of a grasp with {}", method.name());
+    }
+}
+
+fn rest() {
+    let mut world = World::new(Parameters::default());
+    world.bodies.fixed.push(Fixed::new(&RigidShape::Ground, Pose::identity()).expect("the ground"));
+    for i in 0..3 {
+        let pose = Pose::translation(0.0, 0.02 + 0.0401 * f64::from(i), 0.0);
+        world.bodies.rigid.push(RigidBody::new(&RigidShape::Box(Vec3::repeat(0.02)), 500.0, pose).expect("a box"));
+    }
+    world.bodies.soft.push(soft([3, 2, 2], Pose::translation(0.3, 1e-5, 0.0)));
+    (0..100).for_each(|_| _ = world.step());
+    let made = allocations(|| (0..100).for_each(|_| _ = world.step()));
+    assert_eq!(made, 0, "in 100 steps of things at rest");
 }

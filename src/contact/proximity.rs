@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use parry3d::query::{ContactManifold, ContactManifoldsWorkspace, DefaultQueryDispatcher, PersistentQueryDispatcher};
+use parry3d::shape::PolygonalFeature;
 
 use super::anchor::{Anchor, Contact};
 use super::distance::{Signed, nearest_on_triangle, signed_distance, sweep};
@@ -11,7 +12,7 @@ use super::parameters::ContactParameters;
 use super::surface::{Bounds, ShapeKind, Surface, SurfaceKind, to_parry};
 use super::triangle::nearest_in_mesh;
 use crate::body::{Bodies, BodyId, HandId};
-use crate::math::{Pose, Vec3, from_glam};
+use crate::math::{Pose, Vec3, from_glam, to_glam};
 use crate::tracking::Segment;
 
 /// The contacts between two bodies.
@@ -329,8 +330,44 @@ impl Proximity {
         self.shapes = shapes;
     }
 
+    /// The lowest feature of a shape against a plane; false if the shape has no such feature. (parry3d's own way allocates.)
+    fn shape_on_ground(&mut self, search: &Search<'_>, kinds: [ShapeKind; 2], up: &Vec3) -> bool {
+        let bodies = search.bodies;
+        let (shape, pose, plane) = (kinds[0].shape(bodies), kinds[0].pose(bodies), kinds[1].pose(bodies));
+        let normal = plane.rotation * up;
+        let down = to_glam(&-(pose.rotation.inverse() * normal));
+        let mut feature = PolygonalFeature::default();
+        let radius = if let Some(ball) = shape.as_ball() {
+            feature.num_vertices = 1;
+            ball.radius
+        } else if let Some((features, radius)) = shape.as_polygonal_feature_map() {
+            features.local_support_feature(down, &mut feature);
+            radius
+        } else {
+            return false;
+        };
+        for i in 0..feature.num_vertices {
+            let local = from_glam(feature.vertices[i] + down * radius);
+            let place = pose.translation.vector + pose.rotation * local;
+            let height = normal.dot(&(place - plane.translation.vector));
+            let below = place - height * normal;
+            let anchors = [kinds[0].anchor(local, place), kinds[1].anchor(Vec3::zeros(), below)];
+            let feature = u64::from(feature.vids[i].0);
+            let contact = search.contact(anchors[0], anchors[1], [place, below], normal, 0.0, feature);
+            if contact.gap <= search.parameters.alarm || contact.free_gap < 0.0 {
+                self.contacts.push(contact);
+            }
+        }
+        true
+    }
+
     fn shape_on_shape(&mut self, search: &Search<'_>, kinds: [ShapeKind; 2], key: (usize, usize), speed: f64) {
         let bodies = search.bodies;
+        if let Some(ground) = kinds[1].shape(bodies).as_halfspace()
+            && self.shape_on_ground(search, kinds, &from_glam(ground.normal))
+        {
+            return;
+        }
         let [x1, x2]: [Pose; 2] = kinds.map(|k| k.pose(bodies));
         let pos12 = to_parry(&(x1.inverse() * x2));
         let manifold = self.manifolds.entry(key).or_default();
