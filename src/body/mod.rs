@@ -10,6 +10,7 @@ mod rigid;
 mod set;
 mod skin;
 mod soft;
+mod tessellation;
 
 pub use fem::{Refactor, RefactorPolicy};
 pub use fixed::Fixed;
@@ -20,6 +21,7 @@ pub use rigid::{RigidBody, RigidShape, Samples, ShapeFault};
 pub use set::{Bodies, BodyId, BodyKind, HandId};
 pub use skin::{CollisionSkin, SkinVertex};
 pub use soft::SoftBody;
+pub use tessellation::tessellated;
 
 use crate::hand::NodeMap;
 use crate::math::{StateHash, Vec3};

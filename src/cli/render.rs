@@ -3,8 +3,14 @@ use std::path::PathBuf;
 /// A picture to draw.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A hand file; the built-in average right hand if left out.
+    /// A hand file or a scene; the built-in average right hand if left out.
     file: Option<PathBuf>,
+    /// Time of the scene to draw, s.
+    #[arg(long, default_value_t = 0.0)]
+    at: f64,
+    /// A parameter of the scene, as KEY=VALUE.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<crate::assets::Setting>,
     /// Where to write the PNG.
     #[arg(long)]
     out: PathBuf,
@@ -46,6 +52,8 @@ pub enum Layer {
     Tets,
     /// Bones and joints.
     Skeleton,
+    /// Forces of contact.
+    Forces,
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -70,21 +78,34 @@ mod drawing {
     use anyhow::bail;
 
     use super::{Arguments, From, Layer};
+    use crate::assets::Scene;
+    use crate::body::tessellated;
     use crate::body::{Hand, HandOptions};
     use crate::cli::{Talk, load_model, write_file};
     use crate::hand::HandModel;
     use crate::math::{Pose, Vec3};
     use crate::mesh::SurfaceMesh;
-    use crate::sim::{HandSnapshot, Parameters, World};
+    use crate::sim::{HandSnapshot, Parameters, Status, World};
     use crate::tracking::{Segment, Side};
     use crate::viewer::{Camera, Figure, Lines, Painted, draw};
 
     const SKIN: [f32; 3] = [0.87, 0.67, 0.55];
     const COLLISION: [f32; 3] = [0.45, 0.62, 0.80];
     const EDGE: [f32; 3] = [0.15, 0.25, 0.35];
+    const THING: [f32; 3] = [0.55, 0.60, 0.65];
+    const FORCE: [f32; 3] = [0.80, 0.15, 0.10];
     const BONE: [f32; 3] = [0.93, 0.90, 0.80];
 
     pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
+        if let Some(file) = &arguments.file
+            && crate::assets::file_kind(file)? == crate::assets::FileKind::Scene
+        {
+            let mut picture = scene_at(file, arguments)?;
+            picture.size = arguments.size;
+            write_file(&arguments.out, &draw(&picture)?.png_bytes()?)?;
+            talk.say(format_args!("wrote {}", arguments.out.display()));
+            return Ok(());
+        }
         let model = Arc::new(load_model(arguments.file.as_ref(), talk)?);
         if model.description.pose(&arguments.pose).is_none() {
             let names: Vec<_> = model.description.poses.iter().map(|p| p.name.as_str()).collect();
@@ -153,6 +174,65 @@ mod drawing {
             camera.up = [0.0, 0.0, -1.0];
         }
         Figure { lines, ..Figure::new(meshes, camera) }
+    }
+
+    fn scene_at(file: &std::path::Path, arguments: &Arguments) -> anyhow::Result<Figure> {
+        let mut scene = crate::assets::load_scene(file, &arguments.settings)?;
+        while scene.world.time() + 0.5 * scene.world.parameters.dt < arguments.at {
+            scene.feed();
+            if scene.world.step().status != Status::Done {
+                bail!("a number ran away at {:.3} s", scene.world.time());
+            }
+        }
+        Ok(scene_figure(&scene, &arguments.show, arguments.from))
+    }
+
+    /// Everything in a scene as a figure.
+    pub fn scene_figure(scene: &Scene, layers: &[Layer], from: From) -> Figure {
+        let (world, snapshot) = (&scene.world, scene.world.snapshot());
+        let (mut meshes, mut lines) = (Vec::new(), Vec::new());
+        for (model, hand) in scene.models.iter().zip(&snapshot.hands) {
+            let figure = figure(model, hand, layers, from);
+            meshes.extend(figure.meshes);
+            lines.extend(figure.lines);
+        }
+        let colour = |name: &str| scene.colours.get(name).map_or(THING, |c| c.map(|x| x as f32));
+        let placed = |mesh: SurfaceMesh, pose: &Pose| SurfaceMesh {
+            vertices: mesh.vertices.iter().map(|p| pose.translation.vector + pose.rotation * p).collect(),
+            ..mesh
+        };
+        for (body, name) in world.bodies.rigid.iter().zip(&scene.names.rigid) {
+            meshes.extend(tessellated(body.shape()).map(|m| Painted::new(&placed(m, &body.pose()), colour(name))));
+        }
+        for (body, name) in world.bodies.soft.iter().zip(&scene.names.soft) {
+            let (mesh, nodes) = body.surface();
+            let vertices = nodes.iter().map(|&n| body.positions()[n as usize]).collect();
+            let triangles = mesh.triangles.clone();
+            meshes.push(Painted::new(&SurfaceMesh { vertices, triangles }, colour(name)));
+        }
+        // What moves is what is looked at.
+        let camera = Camera::around(
+            &meshes,
+            match from {
+                From::Back => [-0.3, 0.5, 1.0],
+                From::Palm => [0.3, 0.35, -1.0],
+                From::Side => [-1.0, 0.3, 0.0],
+                From::Oblique => [-0.8, 0.45, -0.6],
+            },
+        );
+        let mut ground = None;
+        for (body, name) in world.bodies.fixed.iter().zip(&scene.names.fixed) {
+            match tessellated(body.shape()) {
+                Some(mesh) => meshes.push(Painted::new(&placed(mesh, body.pose()), colour(name))),
+                None => ground = Some(body.pose().translation.y as f32),
+            }
+        }
+        if layers.contains(&Layer::Forces) {
+            // A centimetre a newton, from the centre of pressure into the touched body.
+            let arrow = |t: crate::sim::Touch| [t.place, t.place + 0.01 * t.force()];
+            lines.push(Lines::new(world.touches().map(arrow), FORCE, 4.0));
+        }
+        Figure { lines, ground, ..Figure::new(meshes, camera) }
     }
 
     /// The edges of some tetrahedra, each once.
