@@ -70,7 +70,7 @@ impl ContactPatch {
         let mut force = Vector3::zeros();
         for p in &self.points {
             let v = Self::point_velocity(p, u);
-            let length = f64::hypot(v.norm(), smooth);
+            let length = (v.norm_squared() + smooth * smooth).sqrt();
             if length > 0.0 {
                 let c = -p.share * v / length;
                 force += Vector3::new(c.x, c.y, p.place[0] * c.y - p.place[1] * c.x);
@@ -85,7 +85,7 @@ impl ContactPatch {
         for p in &self.points {
             let v = Self::point_velocity(p, u);
             let [x, y] = p.place;
-            let inverse = 1.0 / f64::hypot(v.norm(), smooth);
+            let inverse = 1.0 / (v.norm_squared() + smooth * smooth).sqrt();
             let c = v * inverse;
             // Rows of the map from u to v_i are (1, 0, −y) and (0, 1, x).
             gradient += p.share * Vector3::new(c.x, c.y, x * c.y - y * c.x);
@@ -197,7 +197,7 @@ impl ContactPatch {
         let cost = |u: &Vector3<f64>| {
             let excess = |p: &PatchPoint| {
                 let v = Self::point_velocity(p, u).norm();
-                p.share * v * v / (f64::hypot(v, smooth) + smooth)
+                p.share * v * v / ((v * v + smooth * smooth).sqrt() + smooth)
             };
             0.5 * u.dot(&(stiffness * u)) - u.dot(&pull) + bound * self.points.iter().map(excess).sum::<f64>()
         };
