@@ -79,7 +79,7 @@ fn run_refuses_what_is_no_scene() {
     for (arguments, says) in [
         (&["run", "hands/right.toml"][..], "expected a scene"),
         (&["run", "scenes/nowhere.toml"], "cannot be read"),
-        (&["run", "task.rhai"], "scripts cannot be run yet"),
+        (&["run", "hands/README.md"], "expected a scene file (.toml) or a script (.rhai)"),
         (&["run", "scenes/rest.toml", "--set", "frction=paper"], "did you mean `friction`"),
         (&["run", "scenes/rest.toml", "--set", "dt"], "expected KEY=VALUE"),
         (&["run", "scenes/rest.toml", "--dt", "9"], "9 is out of range; expected a number from 1e-5 to 0.1 s"),
@@ -98,4 +98,45 @@ fn check_tells_scenes_from_hands() {
         out.status.success() && says.contains("rest.toml: a scene") && says.contains("left.toml: a hand"),
         "{says}"
     );
+}
+
+#[cfg(feature = "script")]
+#[test]
+fn run_reports_the_task_of_a_script() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("run");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let script = |name: &str, text: &str| {
+        let file = folder.join(name);
+        std::fs::write(&file, text).expect("a script");
+        file.to_string_lossy().into_owned()
+    };
+    let ball = "scene(#{ body: #{ ball: #{ kind: \"rigid\", shape: \"ball\", radius: 0.03 } } });\n";
+    let falls =
+        script("falls.rhai", &format!("{ball}goal(\"low\", || ball.height() < -0.1);\nmetric(\"m\", 2);\nwait(0.3);"));
+    let out = fingerpad(&["run", &falls, "--json", "--dt", "0.005", "--set", "body.ball.mass=0.2"]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    let run: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert_eq!((&run["script"], &run["dt"], &run["steps"]), (&"falls".into(), &0.005.into(), &60.into()));
+    assert_eq!((&run["task"]["name"], &run["task"]["success"]), (&"falls".into(), &true.into()));
+    assert_eq!(run["task"]["metrics"]["m"], 2.0);
+    assert_eq!(run["task"]["reason"], "all goals were reached");
+
+    let stays = script("stays.rhai", &format!("{ball}goal(\"high\", || ball.height() > 1);\ntimeout(0.1);"));
+    let out = fingerpad(&["run", &stays]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(
+        text(&out.stdout).contains("stays FAILED: goal `high` was not reached within 0.1 s"),
+        "{}",
+        text(&out.stdout)
+    );
+
+    let broken = script("broken.rhai", "wait(0.1);\nwiat(0.1);\n");
+    let out = fingerpad(&["run", &broken]);
+    let says = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(says.contains("broken.rhai:2:1: there is no function `wiat`; did you mean `wait`?"), "{says}");
+    assert!(says.contains("    2 | wiat(0.1);"), "{says}");
+    let unset = fingerpad(&["run", &falls, "--set", "frction=paper"]);
+    assert!(unset.status.code() == Some(2) && text(&unset.stderr).contains("did you mean `friction`"));
+    assert_eq!(fingerpad(&["run", "scripts/nowhere.rhai"]).status.code(), Some(2));
 }

@@ -43,6 +43,8 @@ fn check(file: &Path) -> Result<&'static str, Problems> {
             FileKind::Hand => load_hand_model(file).map(|_| "a hand"),
             FileKind::Scene => load_scene(file, &[]).map(|_| "a scene"),
         },
+        // Written for editors; not to be run.
+        Some("rhai") if file.to_string_lossy().ends_with(".d.rhai") => Ok("definitions for editors"),
         Some("rhai") => check_script(file).map(|()| "a script"),
         _ => Err(Problems::with_file(file, "expected a hand file or a scene (.toml), or a script (.rhai)")),
     }
@@ -51,13 +53,17 @@ fn check(file: &Path) -> Result<&'static str, Problems> {
 #[cfg(feature = "script")]
 fn check_script(file: &Path) -> Result<(), Problems> {
     let text = crate::assets::read_text(file)?;
-    crate::script::check(&file.to_string_lossy(), &text).map_err(|e| {
-        let (line, column, whole) = (e.line, e.column, e.to_string());
-        // The place is the problem's own; what is left is the message and the line with its caret.
-        let place = format!("{}:{line}:{column}: ", e.script);
-        let message = whole.strip_prefix(&place).unwrap_or(&whole).to_string();
-        Problems(vec![Problem { file: file.into(), line, column, key: String::new(), message }])
-    })
+    crate::script::check(&file.to_string_lossy(), &text)
+        .map_err(|errors| Problems(errors.into_iter().map(|error| script_problem(file, &error)).collect()))
+}
+
+#[cfg(feature = "script")]
+fn script_problem(file: &Path, error: &crate::script::ScriptError) -> Problem {
+    let (line, column, whole) = (error.line, error.column, error.to_string());
+    // The place is the problem's own; what is left is the message and the line with its caret.
+    let place = format!("{}:{line}:{column}: ", error.script);
+    let message = whole.strip_prefix(&place).unwrap_or(&whole).to_string();
+    Problem { file: file.into(), line, column, key: String::new(), message }
 }
 
 #[cfg(not(feature = "script"))]

@@ -4,6 +4,8 @@ mod bench;
 mod check;
 mod demo;
 mod devices;
+#[cfg(feature = "script")]
+mod docs;
 mod hand;
 mod render;
 mod run;
@@ -31,7 +33,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Simulate a scene.
+    /// Simulate a scene, or run a script.
     Run(run::Arguments),
     /// Validate hand files, scenes and scripts; all errors at once.
     Check(check::Arguments),
@@ -47,6 +49,10 @@ enum Command {
     /// See what is plugged in.
     #[command(subcommand)]
     Devices(devices::Command),
+    /// Write the reference of scripts, and their definitions for editors.
+    #[cfg(feature = "script")]
+    #[command(hide = true)]
+    Docs(docs::Arguments),
     /// Print completions for a shell.
     Completions {
         /// Which shell.
@@ -89,13 +95,19 @@ pub fn main() -> ExitCode {
     };
     let done = match cli.command {
         None => demo::run(talk),
-        Some(Command::Run(arguments)) => run::run(&arguments, talk),
+        // The only command that can be done and have failed.
+        Some(Command::Run(arguments)) => match run::run(&arguments, talk) {
+            Ok(run::End::TaskFailed) => return ExitCode::from(1),
+            done => done.map(drop),
+        },
         Some(Command::Check(arguments)) => check::run(&arguments, talk),
         Some(Command::Hand(arguments)) => hand::run(&arguments, talk),
         Some(Command::Bench(arguments)) => bench::run(&arguments, talk),
         Some(Command::Render(arguments)) => render::run(&arguments, talk),
         Some(Command::Study(study)) => study::run(&study),
         Some(Command::Devices(command)) => devices::run(&command),
+        #[cfg(feature = "script")]
+        Some(Command::Docs(arguments)) => docs::run(&arguments, talk),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Cli::command(), "fingerpad", &mut std::io::stdout());
             Ok(())
@@ -128,7 +140,7 @@ fn report(error: &anyhow::Error) {
 }
 
 /// Writes a file, making its folder.
-#[cfg(feature = "viewer")]
+#[cfg(any(feature = "viewer", feature = "script"))]
 fn write_file(file: &std::path::Path, bytes: &[u8]) -> anyhow::Result<()> {
     use anyhow::Context;
     if let Some(folder) = file.parent().filter(|f| !f.as_os_str().is_empty()) {

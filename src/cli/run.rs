@@ -1,3 +1,5 @@
+#[cfg(feature = "script")]
+mod script;
 mod summary;
 mod trace;
 
@@ -15,9 +17,9 @@ use crate::sim::Status;
 /// What to simulate, and how.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A scene file (.toml).
+    /// A scene file (.toml) or a script (.rhai).
     scene: PathBuf,
-    /// Seconds to simulate; what the scene says if left out.
+    /// Seconds to simulate; what the scene says if left out. Of a script, the most.
     #[arg(long)]
     seconds: Option<f64>,
     /// Length of a step, s.
@@ -40,7 +42,33 @@ pub struct Arguments {
     trace: Option<PathBuf>,
 }
 
-pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
+/// How a run ended.
+pub enum End {
+    /// It is done, and the task succeeded if there was one.
+    Done,
+    /// It is done, and the task failed.
+    #[cfg_attr(not(feature = "script"), expect(dead_code, reason = "tasks come from scripts"))]
+    TaskFailed,
+}
+
+pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
+    let file = arguments.scene.as_path();
+    match file.extension().and_then(|e| e.to_str()) {
+        Some("toml") => run_scene(arguments, talk).map(|()| End::Done),
+        Some("rhai") => run_script(arguments, talk),
+        _ => bail!("{}: expected a scene file (.toml) or a script (.rhai)", file.display()),
+    }
+}
+
+#[cfg(feature = "script")]
+use self::script::run_script;
+
+#[cfg(not(feature = "script"))]
+fn run_script(_arguments: &Arguments, _talk: Talk) -> anyhow::Result<End> {
+    bail!("scripts need the feature `script`, and this program was built without it")
+}
+
+fn run_scene(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let file = arguments.scene.as_path();
     expect_scene(file)?;
     let clock = Instant::now();
@@ -57,11 +85,6 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
 }
 
 fn expect_scene(file: &Path) -> anyhow::Result<()> {
-    match file.extension().and_then(|e| e.to_str()) {
-        Some("toml") => {}
-        Some("rhai") => bail!("{}: scripts cannot be run yet; expected a scene file (.toml)", file.display()),
-        _ => bail!("{}: expected a scene file (.toml)", file.display()),
-    }
     if file_kind(file)? == FileKind::Hand {
         bail!("{}: this describes a hand, or nothing; expected a scene", file.display());
     }

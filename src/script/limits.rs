@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use rhai::Engine;
 
 /// Nesting of expressions outside of functions.
@@ -6,32 +8,58 @@ pub(super) const EXPRESSION_DEPTH: usize = 64;
 pub(super) const FUNCTION_EXPRESSION_DEPTH: usize = 32;
 /// Script functions that call each other.
 const CALL_LEVELS: usize = 32;
-/// Operations of one call into a script; about 20 ms.
-const OPERATIONS: u64 = 200_000;
+/// Operations of a script between two steps, all tracks together; about 20 ms.
+pub(super) const OPERATIONS: u64 = 200_000;
+/// Time that a script may take between two steps.
+pub(super) const WALL: Duration = Duration::from_millis(50);
+/// The most that is taken for the script's time between two looks at the clock: more is a machine that is busy with other things.
+pub(super) const SLICE: Duration = Duration::from_millis(2);
+/// After this time without an answer all tracks are called off: one of them waits for a variable that another one
+/// holds.
+pub(super) const STUCK: Duration = Duration::from_secs(1);
+/// Time that a track which was called off gets to come to its end.
+pub(super) const FAREWELL: Duration = Duration::from_secs(10);
+/// Tracks that run at the same time.
+pub(super) const TRACKS: usize = 32;
+/// Tracks of a run.
+pub(super) const TRACKS_EVER: usize = 4096;
+/// Simulated time of a run that names no other limit, s.
+pub(super) const RUN_SECONDS: f64 = 300.0;
+/// Repeated trials of a task.
+pub(super) const TRIALS: i64 = 1000;
+/// Bodies that a script may have in its world.
+pub(super) const BODIES: usize = 1000;
+/// Goals, failure conditions, event handlers, metrics and phases of a task, each.
+pub(super) const RULES: usize = 256;
+/// Lines that a script prints; what comes after is not kept.
+pub(super) const MESSAGES: usize = 1000;
 /// Functions of a script, and variables in scope.
 const NAMES: usize = 256;
+/// Files that a script imports.
+const MODULES: usize = 16;
 /// Bytes of a string.
 const STRING_BYTES: usize = 64 * 1024;
 /// Elements of an array.
-const ARRAY_ELEMENTS: usize = 16 * 1024;
+const ARRAY_ELEMENTS: usize = 4 * 1024;
 /// Entries of a map.
 const MAP_ENTRIES: usize = 1024;
-/// Keywords that scripts cannot use: text that comes from elsewhere is not run, and no files are read.
-pub(super) const DISABLED: [&str; 2] = ["eval", "import"];
+/// Keywords that scripts cannot use: text that comes from elsewhere is not run.
+pub(super) const DISABLED: [&str; 1] = ["eval"];
 
-/// An engine that a script cannot hang, overflow or leave.
+/// An engine that a script cannot hang, overflow or leave. Operations and time are counted by the tracks, between two
+/// steps.
 pub(super) fn engine() -> Engine {
     let mut engine = Engine::new();
     engine
         .set_max_expr_depths(EXPRESSION_DEPTH, FUNCTION_EXPRESSION_DEPTH)
         .set_max_call_levels(CALL_LEVELS)
-        .set_max_operations(OPERATIONS)
         .set_max_functions(NAMES)
         .set_max_variables(NAMES)
-        .set_max_modules(0)
+        .set_max_modules(MODULES)
         .set_max_string_size(STRING_BYTES)
         .set_max_array_size(ARRAY_ELEMENTS)
-        .set_max_map_size(MAP_ENTRIES);
+        .set_max_map_size(MAP_ENTRIES)
+        .set_module_resolver(rhai::module_resolvers::DummyModuleResolver::new());
     for keyword in DISABLED {
         engine.disable_symbol(keyword);
     }

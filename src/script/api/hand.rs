@@ -1,0 +1,185 @@
+use rhai::{Dynamic, Map};
+
+use super::arguments::{body_name, texts};
+use super::{Api, HandRef};
+use crate::body::{BodyKind, HandId};
+use crate::math::Vec3;
+use crate::script::state::State;
+use crate::script::track::{Fault, fault, with};
+use crate::script::words::unknown;
+use crate::sim::Load;
+use crate::tracking::{Angle, Finger, Segment};
+
+pub fn register(api: &mut Api) {
+    api.subject("Hand: what it does and feels");
+    api.add("name(hand: Hand) -> string", "Its name.", |hand: HandRef| hand.0);
+    api.add("to_string(hand: Hand) -> string", "Its name.", |hand: HandRef| hand.0);
+    api.add("side(hand: Hand) -> string", "`left` or `right`.", |hand: HandRef| {
+        with(|state| Ok(body(state, &hand)?.model().description.side.name()))
+    });
+    api.add("position(hand: Hand) -> Vec3", "Where the palm is, m.", |hand: HandRef| {
+        with(|state| Ok(body(state, &hand)?.skeleton.state().palm.translation.vector))
+    });
+    api.add("rotation(hand: Hand) -> Rotation", "How the palm is turned.", |hand: HandRef| {
+        with(|state| Ok(body(state, &hand)?.skeleton.state().palm.rotation))
+    });
+    api.add("velocity(hand: Hand) -> Vec3", "How fast the palm moves, m/s.", |hand: HandRef| {
+        with(|state| Ok(body(state, &hand)?.skeleton.state().velocity.fixed_rows::<3>(0).into_owned()))
+    });
+    api.add("tracked_position(hand: Hand) -> Vec3", "Where the palm is told to be, m.", |hand: HandRef| {
+        with(|state| Ok(body(state, &hand)?.skeleton.tracked.palm().translation.vector))
+    });
+    api.add("tracked_rotation(hand: Hand) -> Rotation", "How the palm is told to be turned.", |hand: HandRef| {
+        with(|state| Ok(body(state, &hand)?.skeleton.tracked.palm().rotation))
+    });
+    api.add(
+        "angle(hand: Hand, joint: string) -> number",
+        "Angle of a joint as it is, in degrees: `index_base_flexion`, `thumb_base_abduction`, \
+         `ring_middle_flexion`, `little_tip_flexion` …",
+        |hand: HandRef, name: &str| {
+            with(|state| Ok(body(state, &hand)?.skeleton.state().angles[joint(name)?].to_degrees()))
+        },
+    );
+    api.add(
+        "tracked_angle(hand: Hand, joint: string) -> number",
+        "Angle that a joint is told to have, in degrees.",
+        |hand: HandRef, name: &str| {
+            with(|state| Ok(body(state, &hand)?.skeleton.tracked.angles()[joint(name)?].to_degrees()))
+        },
+    );
+    api.add("angles(hand: Hand) -> map", "All twenty angles by name, in degrees.", |hand: HandRef| {
+        with(|state| {
+            let angles = body(state, &hand)?.skeleton.state().angles;
+            let named = Angle::all().map(|angle| (angle.name().into(), angles[angle.index()].to_degrees().into()));
+            Ok(named.collect::<Map>())
+        })
+    });
+    api.add(
+        "tip(hand: Hand, finger: string) -> Vec3",
+        "Where the middle of a finger's pad is, m.",
+        |hand: HandRef, finger: Dynamic| {
+            let fingers = super::arguments::fingers(&finger)?;
+            let finger = *fingers.first().ok_or_else(|| fault("expected the name of a finger"))?;
+            with(|state| pad(state, &hand, finger))
+        },
+    );
+    loads(api);
+    api.add(
+        "touches(hand: Hand, body: Body) -> bool",
+        "Whether a hand touches a body.",
+        |hand: HandRef, other: Dynamic| {
+            let name = body_name(&other)?;
+            with(|state| {
+                let (hand, body) = (state.hand(&hand.0)?, state.body(&name)?);
+                Ok(touching(state, hand, body))
+            })
+        },
+    );
+    api.add(
+        "holds(hand: Hand, body: Body) -> bool",
+        "Whether a hand has a body in its grasp: parts of the hand press on it from sides that face each other.",
+        |hand: HandRef, other: Dynamic| {
+            let name = body_name(&other)?;
+            with(|state| {
+                let (hand, body) = (state.hand(&hand.0)?, state.body(&name)?);
+                Ok(state.watch.is_grasped(hand, body))
+            })
+        },
+    );
+}
+
+fn loads(api: &mut Api) {
+    api.add(
+        "force(hand: Hand, part: string) -> number",
+        "Normal force on a finger, a segment as `index_distal`, the `palm`, an array of these, or `all`, N.",
+        |hand: HandRef, part: Dynamic| sum(&hand, &part, |load| load.pressing),
+    );
+    api.add(
+        "friction(hand: Hand, part: string) -> number",
+        "Friction force on such a part, N.",
+        |hand: HandRef, part: Dynamic| sum(&hand, &part, |load| load.friction),
+    );
+    api.add(
+        "torque(hand: Hand, part: string) -> number",
+        "Friction torque about the normals on such a part, N·m.",
+        |hand: HandRef, part: Dynamic| sum(&hand, &part, |load| load.torque),
+    );
+    api.add(
+        "load(hand: Hand, part: string) -> Vec3",
+        "All contact forces on such a part together, N.",
+        |hand: HandRef, part: Dynamic| {
+            let names = texts(&part, "part")?;
+            with(|state| {
+                let number = state.hand(&hand.0)?;
+                Ok(State::segments(&names)?.into_iter().map(|s| state.load(number, s).force).sum::<Vec3>())
+            })
+        },
+    );
+    api.add(
+        "slipping(hand: Hand, part: string) -> number",
+        "How close such a part is to slipping: the share of friction in use, from 0 to 1; at 1 it slips.",
+        |hand: HandRef, part: Dynamic| most(&hand, &part, |load| load.used),
+    );
+    api.add(
+        "pressure(hand: Hand, part: string) -> number",
+        "The greatest pressure on such a part, Pa.",
+        |hand: HandRef, part: Dynamic| {
+            let names = texts(&part, "part")?;
+            with(|state| {
+                let number = HandId::at(state.hand(&hand.0)?);
+                let segments = State::segments(&names)?;
+                let of_it =
+                    |body: BodyKind| matches!(body, BodyKind::Tissue(h, s) if h == number && segments.contains(&s));
+                let points = state.scene.world.pressure_points().filter(|point| of_it(point.body));
+                Ok(points.map(|point| point.pressure).fold(0.0, f64::max))
+            })
+        },
+    );
+}
+
+/// The hand itself.
+fn body<'s>(state: &'s State, hand: &HandRef) -> Result<&'s crate::body::Hand, Fault> {
+    Ok(&state.scene.world.bodies.hands[state.hand(&hand.0)?])
+}
+
+/// Place of a joint among the twenty.
+pub fn joint(name: &str) -> Result<usize, Fault> {
+    Angle::all().find(|angle| angle.name() == name).map(Angle::index).ok_or_else(|| {
+        let known: Vec<String> = Angle::all().map(Angle::name).collect();
+        fault(unknown("joint", name, known.iter()))
+    })
+}
+
+/// Whether a hand touches a body.
+pub fn touching(state: &State, hand: usize, body: BodyKind) -> bool {
+    let of_hand = |kind: BodyKind| matches!(kind, BodyKind::Tissue(h, _) if h.index() == hand);
+    state.scene.world.touches().any(|t| (of_hand(t.a) && t.b == body) || (of_hand(t.b) && t.a == body))
+}
+
+/// The pad is where the skin of the last segment reaches farthest to the palmar side, half way along the bone.
+fn pad(state: &State, hand: &HandRef, finger: Finger) -> Result<Vec3, Fault> {
+    let hand = body(state, hand)?;
+    let segment = Segment::phalanx(finger, 2);
+    let pose = hand.skeleton.kinematics().poses[segment.index()];
+    let skin = hand.skin.positions(segment);
+    let middle = skin.iter().sum::<Vec3>() / skin.len().max(1) as f64;
+    let down = pose.rotation * -Vec3::y();
+    let deepest = skin.iter().map(|p| (p - middle).dot(&down)).fold(0.0, f64::max);
+    Ok(middle + deepest * down)
+}
+
+fn each(hand: &HandRef, part: &Dynamic) -> Result<Vec<Load>, Fault> {
+    let names = texts(part, "part")?;
+    with(|state| {
+        let number = state.hand(&hand.0)?;
+        Ok(State::segments(&names)?.into_iter().map(|segment| state.load(number, segment)).collect())
+    })
+}
+
+fn sum(hand: &HandRef, part: &Dynamic, of: impl Fn(&Load) -> f64) -> Result<f64, Fault> {
+    Ok(each(hand, part)?.iter().map(of).sum())
+}
+
+fn most(hand: &HandRef, part: &Dynamic, of: impl Fn(&Load) -> f64) -> Result<f64, Fault> {
+    Ok(each(hand, part)?.iter().map(of).fold(0.0, f64::max))
+}

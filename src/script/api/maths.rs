@@ -1,0 +1,108 @@
+use nalgebra::Unit;
+use rhai::{Array, Dynamic};
+
+use super::Api;
+use super::arguments::{number, vector};
+use crate::math::{Quat, Vec3};
+use crate::script::track::{Fault, fault};
+
+pub fn register(api: &mut Api) {
+    api.subject("Vectors and rotations");
+    api.engine.register_type_with_name::<Vec3>("Vec3").register_type_with_name::<Quat>("Rotation");
+    api.add("vec(x: number, y: number, z: number) -> Vec3", "A vector.", |x: Dynamic, y: Dynamic, z: Dynamic| {
+        Ok::<_, Fault>(Vec3::new(number(&x, "x")?, number(&y, "y")?, number(&z, "z")?))
+    });
+    api.add("vec(numbers: array) -> Vec3", "A vector from an array of three numbers.", |numbers: Array| {
+        vector(&numbers.into(), "numbers")
+    });
+    for (place, name) in ["x", "y", "z"].into_iter().enumerate() {
+        api.engine.register_get(name, move |v: &mut Vec3| v[place]);
+        api.engine.register_set(name, move |v: &mut Vec3, value: Dynamic| -> Result<(), Fault> {
+            v[place] = number(&value, name)?;
+            Ok(())
+        });
+    }
+    api.note("x -> number", "The first number of a vector.");
+    api.note("y -> number", "The second number of a vector; upward.");
+    api.note("z -> number", "The third number of a vector.");
+    api.engine
+        .register_fn("+", |a: Vec3, b: Vec3| a + b)
+        .register_fn("+", |a: Vec3, b: Array| Ok::<_, Fault>(a + vector(&b.into(), "sum")?))
+        .register_fn("+", |a: Array, b: Vec3| Ok::<_, Fault>(vector(&a.into(), "sum")? + b))
+        .register_fn("-", |a: Vec3, b: Vec3| a - b)
+        .register_fn("-", |a: Vec3, b: Array| Ok::<_, Fault>(a - vector(&b.into(), "difference")?))
+        .register_fn("-", |a: Array, b: Vec3| Ok::<_, Fault>(vector(&a.into(), "difference")? - b))
+        .register_fn("-", |a: Vec3| -a)
+        .register_fn("*", |a: Vec3, s: f64| a * s)
+        .register_fn("*", |a: Vec3, s: i64| a * s as f64)
+        .register_fn("*", |s: f64, a: Vec3| a * s)
+        .register_fn("*", |s: i64, a: Vec3| a * s as f64)
+        .register_fn("/", |a: Vec3, s: f64| a / s)
+        .register_fn("/", |a: Vec3, s: i64| a / s as f64)
+        .register_fn("==", |a: Vec3, b: Vec3| a == b)
+        .register_fn("!=", |a: Vec3, b: Vec3| a != b)
+        .register_fn("*", |a: Quat, b: Quat| a * b)
+        .register_fn("*", |a: Quat, v: Vec3| a * v)
+        .register_fn("*", |a: Quat, v: Array| Ok::<_, Fault>(a * vector(&v.into(), "vector")?))
+        .register_fn("==", |a: Quat, b: Quat| a == b);
+    api.add("length(v: Vec3) -> number", "Its length.", |v: Vec3| v.norm());
+    api.add("normalized(v: Vec3) -> Vec3", "The vector of length one in its direction; zero stays zero.", |v: Vec3| {
+        v.try_normalize(0.0).unwrap_or_else(Vec3::zeros)
+    });
+    api.add("dot(a: Vec3, b: Vec3) -> number", "The scalar product.", |a: Vec3, b: Dynamic| {
+        Ok::<_, Fault>(a.dot(&vector(&b, "b")?))
+    });
+    api.add("cross(a: Vec3, b: Vec3) -> Vec3", "The vector product.", |a: Vec3, b: Dynamic| {
+        Ok::<_, Fault>(a.cross(&vector(&b, "b")?))
+    });
+    api.add("distance(a: Vec3, b: Vec3) -> number", "How far two places are apart.", |a: Dynamic, b: Dynamic| {
+        Ok::<_, Fault>((vector(&a, "a")? - vector(&b, "b")?).norm())
+    });
+    api.add("to_string(v: Vec3) -> string", "As text.", |v: Vec3| format!("[{:.4}, {:.4}, {:.4}]", v.x, v.y, v.z));
+    api.engine.register_fn("to_debug", |v: Vec3| format!("{:?}", [v.x, v.y, v.z]));
+    api.add(
+        "degrees(x: number, y: number, z: number) -> Rotation",
+        "Turns about X, then Y, then Z, the axes fixed in the world.",
+        |x: Dynamic, y: Dynamic, z: Dynamic| {
+            let [x, y, z] = [number(&x, "x")?, number(&y, "y")?, number(&z, "z")?].map(f64::to_radians);
+            Ok::<_, Fault>(Quat::from_euler_angles(x, y, z))
+        },
+    );
+    api.add(
+        "about(axis: Vec3, degrees: number) -> Rotation",
+        "Turns about an axis.",
+        |axis: Dynamic, degrees: Dynamic| axis_angle(&vector(&axis, "axis")?, number(&degrees, "degrees")?),
+    );
+    api.add("inverse(rotation: Rotation) -> Rotation", "Turns back.", |rotation: Quat| rotation.inverse());
+    api.add("angle(rotation: Rotation) -> number", "By how much it turns, in degrees.", |rotation: Quat| {
+        rotation.angle().to_degrees()
+    });
+    api.add("axis(rotation: Rotation) -> Vec3", "The axis it turns about; Y if it turns nothing.", |rotation: Quat| {
+        rotation.axis().map_or_else(Vec3::y, Unit::into_inner)
+    });
+    api.add("to_string(rotation: Rotation) -> string", "As text: the three angles in degrees.", |rotation: Quat| {
+        let (x, y, z) = rotation.euler_angles();
+        format!("degrees({:.2}, {:.2}, {:.2})", x.to_degrees(), y.to_degrees(), z.to_degrees())
+    });
+    api.add(
+        "clamp(x: number, low: number, high: number) -> number",
+        "The number, kept between two.",
+        |x: Dynamic, low: Dynamic, high: Dynamic| {
+            Ok::<_, Fault>(number(&x, "x")?.min(number(&high, "high")?).max(number(&low, "low")?))
+        },
+    );
+    api.add(
+        "mix(a: number, b: number, part: number) -> number",
+        "A part of the way from one number to another.",
+        |a: Dynamic, b: Dynamic, part: Dynamic| {
+            let (a, b) = (number(&a, "a")?, number(&b, "b")?);
+            Ok::<_, Fault>(a + number(&part, "part")? * (b - a))
+        },
+    );
+}
+
+/// The rotation about an axis of any length.
+pub fn axis_angle(axis: &Vec3, degrees: f64) -> Result<Quat, Fault> {
+    let axis = Unit::try_new(*axis, 1e-9).ok_or_else(|| fault("the axis must not be zero"))?;
+    Ok(Quat::from_axis_angle(&axis, degrees.to_radians()))
+}

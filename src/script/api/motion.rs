@@ -1,0 +1,321 @@
+use rhai::{Array, Dynamic, Map};
+
+use super::arguments::{fingers, found, number, number_in, rotation, seconds, text, vector};
+use super::hand::joint;
+use super::{Api, HandRef};
+use crate::body::HandBody;
+use crate::math::{Pose, Quat, Vec3};
+use crate::script::puppet::{Easing, Puppet};
+use crate::script::state::State;
+use crate::script::track::{Fault, fault, wait_until_time, with};
+use crate::script::words::unknown;
+use crate::tracking::{ANGLES, AngleKind, Finger, Limits, TrackedHand};
+
+/// Every motion comes in two kinds: one that returns when the hand has been told the end of it, and one that returns
+/// at once.
+macro_rules! motions {
+    ($api:ident, $($name:literal, $signature:literal, $doc:literal, |$($p:ident: $t:ty),*| $act:expr;)*) => {$(
+        $api.add(concat!($name, $signature), $doc, |hand: HandRef, $($p: $t,)* s: Dynamic| -> Result<(), Fault> {
+            let s = seconds(&s)?;
+            let end = with(|state| drive(state, &hand, s, $act))?;
+            wait_until_time(end)
+        });
+        $api.add(
+            concat!("start_", $name, $signature),
+            concat!("The same as `", $name, "`, but returns at once."),
+            |hand: HandRef, $($p: $t,)* s: Dynamic| -> Result<(), Fault> {
+                let s = seconds(&s)?;
+                with(|state| drive(state, &hand, s, $act)).map(drop)
+            },
+        );
+    )*};
+}
+
+pub fn register(api: &mut Api) {
+    api.subject("Hand: motion");
+    motions! { api,
+        "pose", "(hand: Hand, name: string, seconds: number)",
+        "Fingers go to a pose of the hand file: `open`, `rest`, `fist`, `point`, `pinch`, `tripod` …",
+        |name: Dynamic| |m: &mut Motion| m.pose(&text(&name, "name")?, &Finger::ALL);
+        "pose", "(hand: Hand, name: string, fingers: array, seconds: number)",
+        "Some fingers go to a pose, the others stay.",
+        |name: Dynamic, some: Dynamic| |m: &mut Motion| m.pose(&text(&name, "name")?, &fingers(&some)?);
+        "blend", "(hand: Hand, from: string, to: string, part: number, seconds: number)",
+        "Fingers go a part of the way from one pose to another; 0 is the one, 1 the other, more is beyond, up \
+         to the joints' limits.",
+        |from: Dynamic, to: Dynamic, part: Dynamic| |m: &mut Motion| {
+            m.blend(&text(&from, "from")?, &text(&to, "to")?, number(&part, "part")?, &Finger::ALL)
+        };
+        "blend", "(hand: Hand, from: string, to: string, part: number, fingers: array, seconds: number)",
+        "Some fingers go a part of the way from one pose to another.",
+        |from: Dynamic, to: Dynamic, part: Dynamic, some: Dynamic| |m: &mut Motion| {
+            m.blend(&text(&from, "from")?, &text(&to, "to")?, number(&part, "part")?, &fingers(&some)?)
+        };
+        "curl", "(hand: Hand, fingers: array, amount: number, seconds: number)",
+        "Fingers curl: 0 is stretched, 1 is as in a fist.",
+        |some: Dynamic, amount: Dynamic| |m: &mut Motion| {
+            m.curl(&fingers(&some)?, number_in(&amount, "amount", 0.0, 1.0)?)
+        };
+        "spread", "(hand: Hand, amount: number, seconds: number)",
+        "Fingers spread: 0 is parallel, 1 is as far apart as the joints allow.",
+        |amount: Dynamic| |m: &mut Motion| m.spread(number_in(&amount, "amount", -1.0, 1.0)?);
+        "bend", "(hand: Hand, joint: string, degrees: number, seconds: number)",
+        "One joint goes to an angle; see `angle` for the names.",
+        |name: Dynamic, degrees: Dynamic| |m: &mut Motion| {
+            m.bend(joint(&text(&name, "joint")?)?, number(&degrees, "degrees")?)
+        };
+        "bend", "(hand: Hand, angles: map, seconds: number)",
+        "Several joints go to angles: `#{ index_base_flexion: 30, thumb_tip_flexion: 10 }`.",
+        |angles: Map| |m: &mut Motion| {
+            angles.iter().try_for_each(|(name, degrees)| m.bend(joint(name)?, number(degrees, name)?))
+        };
+        "move_to", "(hand: Hand, position: Vec3, seconds: number)",
+        "The palm goes to a place, m.",
+        |place: Dynamic| |m: &mut Motion| m.move_to(vector(&place, "position")?);
+        "move_by", "(hand: Hand, way: Vec3, seconds: number)",
+        "The palm goes by a way in the world from where it is told to be, m.",
+        |way: Dynamic| |m: &mut Motion| { let to = m.puppet.position(m.now) + vector(&way, "way")?; m.move_to(to) };
+        "turn_to", "(hand: Hand, rotation: Rotation, seconds: number)",
+        "The palm turns; a Rotation, or three angles about X, then Y, then Z in degrees.",
+        |to: Dynamic| |m: &mut Motion| m.turn_to(rotation(&to, "rotation")?);
+        "turn_by", "(hand: Hand, axis: Vec3, degrees: number, seconds: number)",
+        "The palm turns about an axis of the world through the palm.",
+        |axis: Dynamic, degrees: Dynamic| |m: &mut Motion| {
+            let turn = super::maths::axis_angle(&vector(&axis, "axis")?, number(&degrees, "degrees")?)?;
+            let to = turn * m.puppet.rotation(m.now);
+            m.turn_to(to)
+        };
+    }
+    api.add(
+        "turn_about(hand: Hand, point: Vec3, axis: Vec3, degrees: number, seconds: number)",
+        "The palm goes round an axis of the world through a point, as that of a hand which turns a knob.",
+        |hand: HandRef, point: Dynamic, axis: Dynamic, degrees: Dynamic, s: Dynamic| {
+            let (point, axis) = (vector(&point, "point")?, vector(&axis, "axis")?);
+            turn_about(&hand, &point, &axis, number(&degrees, "degrees")?, seconds(&s)?)
+        },
+    );
+    api.add(
+        "play(hand: Hand, keys: array)",
+        "Goes through keyframes: maps with `seconds`, the time to get there, and any of `pose`, `angles` (a map \
+         of joints), `position`, `rotation` \
+         and `easing`. What a key does not name stays.",
+        |hand: HandRef, keys: Array| -> Result<(), Fault> { keys.iter().try_for_each(|key| play(&hand, key)) },
+    );
+    api.add(
+        "easing(hand: Hand, name: string)",
+        "How the coming motions go: `smooth`, `linear`, `in` or `out`.",
+        |hand: HandRef, name: &str| {
+            let easing = easing(name)?;
+            with(|state| {
+                let hand = state.hand(&hand.0)?;
+                state.puppet(hand).easing = easing;
+                Ok(())
+            })
+        },
+    );
+    api.add("stop(hand: Hand)", "Everything about the hand stays where it is told to be.", |hand: HandRef| {
+        with(|state| {
+            let (hand, now) = (state.hand(&hand.0)?, state.time());
+            state.puppet(hand).stop(now);
+            Ok(())
+        })
+    });
+    api.add(
+        "place(hand: Hand, position: Vec3, rotation: Rotation, pose: string)",
+        "Puts the hand somewhere at once, without moving there. For setting up.",
+        |hand: HandRef, position: Dynamic, turned: Dynamic, pose: Dynamic| {
+            let (place, turn) = (vector(&position, "position")?, rotation(&turned, "rotation")?);
+            let name = text(&pose, "pose")?;
+            with(|state| put(state, &hand, Pose::from_parts(place.into(), turn), &name))
+        },
+    );
+}
+
+/// A motion of a hand as it is being told.
+struct Motion<'s> {
+    puppet: &'s mut Puppet,
+    model: std::sync::Arc<crate::hand::HandModel>,
+    now: f64,
+    seconds: f64,
+}
+
+/// Tells a hand a motion; returns when it ends, s.
+fn drive(
+    state: &mut State,
+    hand: &HandRef,
+    seconds: f64,
+    act: impl FnOnce(&mut Motion<'_>) -> Result<(), Fault>,
+) -> Result<f64, Fault> {
+    let (hand, now) = (state.hand(&hand.0)?, state.time());
+    let model = state.scene.world.bodies.hands[hand].model().clone();
+    act(&mut Motion { puppet: state.puppet(hand), model, now, seconds })?;
+    Ok(now + seconds)
+}
+
+impl Motion<'_> {
+    fn named(&self, name: &str) -> Result<[f64; ANGLES], Fault> {
+        let description = &self.model.description;
+        let known: Vec<String> = description.poses.iter().map(|pose| pose.name.clone()).collect();
+        description.pose(name).copied().ok_or_else(|| fault(unknown("pose", name, known.iter())))
+    }
+
+    fn key(&mut self, map: &Map) -> Result<(), Fault> {
+        if let Some(name) = map.get("pose") {
+            self.pose(&text(name, "pose")?, &Finger::ALL)?;
+        }
+        if let Some(angles) = map.get("angles") {
+            let wrong = || fault(format!("`angles`: expected a map of joints, found {}", found(angles)));
+            let angles = angles.read_lock::<Map>().ok_or_else(wrong)?;
+            angles.iter().try_for_each(|(name, degrees)| self.bend(joint(name)?, number(degrees, name)?))?;
+        }
+        if let Some(place) = map.get("position") {
+            self.move_to(vector(place, "position")?)?;
+        }
+        if let Some(to) = map.get("rotation") {
+            self.turn_to(rotation(to, "rotation")?)?;
+        }
+        Ok(())
+    }
+
+    fn pose(&mut self, name: &str, fingers: &[Finger]) -> Result<(), Fault> {
+        let angles = self.named(name)?;
+        self.bend_all(fingers, |joint| angles[joint])
+    }
+
+    fn blend(&mut self, from: &str, to: &str, part: f64, fingers: &[Finger]) -> Result<(), Fault> {
+        let (from, to) = (self.named(from)?, self.named(to)?);
+        self.bend_all(fingers, |joint| from[joint] + part * (to[joint] - from[joint]))
+    }
+
+    fn curl(&mut self, fingers: &[Finger], amount: f64) -> Result<(), Fault> {
+        let (open, fist) = (self.named("open")?, self.named("fist")?);
+        for joint in joints(fingers).filter(|joint| joint % 4 != AngleKind::BaseAbduction as usize) {
+            self.bend_to(joint, open[joint] + amount * (fist[joint] - open[joint]));
+        }
+        Ok(())
+    }
+
+    fn spread(&mut self, amount: f64) -> Result<(), Fault> {
+        let limits = self.model.description.limits();
+        // Positive is towards the thumb, so the fingers beyond the middle one go the other way.
+        for (finger, way) in [(Finger::Index, 1.0), (Finger::Middle, 0.0), (Finger::Ring, -1.0), (Finger::Little, -1.0)]
+        {
+            let joint = 4 * finger as usize + AngleKind::BaseAbduction as usize;
+            let side = amount * way;
+            let most = if side >= 0.0 { limits[joint][1] } else { -limits[joint][0] };
+            self.bend_to(joint, side * most);
+        }
+        Ok(())
+    }
+
+    fn bend(&mut self, joint: usize, degrees: f64) -> Result<(), Fault> {
+        let [low, high] = self.model.description.limits()[joint].map(f64::to_degrees);
+        if degrees < low - 1e-6 || degrees > high + 1e-6 {
+            return Err(fault(format!("{degrees}° is outside the joint's limits, {low:.0}° to {high:.0}°")));
+        }
+        self.bend_to(joint, degrees.to_radians());
+        Ok(())
+    }
+
+    fn bend_all(&mut self, fingers: &[Finger], angle: impl Fn(usize) -> f64) -> Result<(), Fault> {
+        joints(fingers).for_each(|joint| self.bend_to(joint, angle(joint)));
+        Ok(())
+    }
+
+    fn bend_to(&mut self, joint: usize, angle: f64) {
+        let [low, high] = self.model.description.limits()[joint];
+        self.puppet.bend_to(joint, angle.clamp(low, high), self.now, self.seconds);
+    }
+
+    fn move_to(&mut self, place: Vec3) -> Result<(), Fault> {
+        if place.norm() > Limits::default().range {
+            return Err(fault(format!("{:.0} m from the origin is too far for a hand", place.norm())));
+        }
+        self.puppet.move_to(place, self.now, self.seconds);
+        Ok(())
+    }
+
+    fn turn_to(&mut self, rotation: Quat) -> Result<(), Fault> {
+        self.puppet.turn_to(rotation, self.now, self.seconds);
+        Ok(())
+    }
+}
+
+fn easing(name: &str) -> Result<Easing, Fault> {
+    let known: Vec<String> = Easing::NAMES.iter().map(|(name, _)| name.to_string()).collect();
+    let easing = Easing::NAMES.iter().find(|(known, _)| *known == name).map(|(_, easing)| *easing);
+    easing.ok_or_else(|| fault(unknown("easing", name, known.iter())))
+}
+
+/// Goes to a keyframe.
+fn play(hand: &HandRef, key: &Dynamic) -> Result<(), Fault> {
+    const KEYS: [&str; 6] = ["seconds", "pose", "angles", "position", "rotation", "easing"];
+    let map = key.read_lock::<Map>().ok_or_else(|| fault(format!("expected a map, found {}", found(key))))?;
+    let known = KEYS.map(String::from);
+    if let Some(other) = map.keys().find(|name| !KEYS.contains(&name.as_str())) {
+        return Err(fault(unknown("key", other, known.iter())));
+    }
+    let length = seconds(map.get("seconds").ok_or_else(|| fault("a keyframe needs `seconds`"))?)?;
+    let end = with(|state| {
+        drive(state, hand, length, |motion| {
+            let usual = motion.puppet.easing;
+            if let Some(name) = map.get("easing") {
+                motion.puppet.easing = easing(&text(name, "easing")?)?;
+            }
+            let told = motion.key(&map);
+            motion.puppet.easing = usual;
+            told
+        })
+    })?;
+    // Not held while the track waits.
+    drop(map);
+    wait_until_time(end)
+}
+
+/// The way is an arc, so it is told step by step.
+fn turn_about(hand: &HandRef, point: &Vec3, axis: &Vec3, degrees: f64, seconds: f64) -> Result<(), Fault> {
+    let (start, position, rotation, easing) = with(|state| {
+        let (hand, now) = (state.hand(&hand.0)?, state.time());
+        let puppet = state.puppet(hand);
+        Ok((now, puppet.position(now), puppet.rotation(now), puppet.easing))
+    })?;
+    loop {
+        let done = with(|state| {
+            let (now, h) = (state.time(), state.scene.world.parameters.dt);
+            let part = if seconds > 0.0 { easing.at((now + h - start) / seconds) } else { 1.0 };
+            let turn = super::maths::axis_angle(axis, part * degrees)?;
+            let hand = state.hand(&hand.0)?;
+            let puppet = state.puppet(hand);
+            puppet.move_to(point + turn * (position - point), now, h);
+            puppet.turn_to(turn * rotation, now, h);
+            Ok(now + h >= start + seconds - 1e-9)
+        })?;
+        wait_until_time(0.0)?;
+        if done {
+            return Ok(());
+        }
+    }
+}
+
+fn joints(fingers: &[Finger]) -> impl Iterator<Item = usize> + use<> {
+    let fingers = fingers.to_vec();
+    fingers.into_iter().flat_map(|finger| 4 * finger as usize..4 * finger as usize + 4)
+}
+
+fn put(state: &mut State, hand: &HandRef, palm: Pose, pose: &str) -> Result<(), Fault> {
+    let number = state.hand(&hand.0)?;
+    let body = &mut state.scene.world.bodies.hands[number];
+    let model = body.model().clone();
+    let known: Vec<String> = model.description.poses.iter().map(|pose| pose.name.clone()).collect();
+    let angles = *model.description.pose(pose).ok_or_else(|| fault(unknown("pose", pose, known.iter())))?;
+    if !palm.translation.vector.iter().all(|x| x.abs() < Limits::default().range) {
+        return Err(fault(format!("{} is no place for a hand", found(&Dynamic::from(palm.translation.vector)))));
+    }
+    body.skeleton = HandBody::new(model, TrackedHand::new(palm, angles, Limits::default()));
+    body.follow_bones();
+    state.puppets[number] = None;
+    if let Some(motion) = state.scene.motions.get_mut(number) {
+        *motion = None;
+    }
+    Ok(())
+}

@@ -1,0 +1,207 @@
+use rhai::{Dynamic, NativeCallContext};
+
+use super::Api;
+use super::arguments::{body_name, found, hand_names, number, seconds, text};
+use super::tracks::closure;
+use crate::script::events::KINDS;
+use crate::script::grasp::GraspMeter;
+use crate::script::limits::{RULES, TRIALS};
+use crate::script::state::State;
+use crate::script::task::Goal;
+use crate::script::track::{Fault, fault, with};
+use crate::script::words::unknown;
+
+pub fn register(api: &mut Api) {
+    api.subject("Task");
+    api.add("task(name: string)", "Names the task; otherwise it has the name of the script.", |name: Dynamic| {
+        let name = text(&name, "name")?;
+        with(|state| {
+            state.task.name = Some(name);
+            Ok(())
+        })
+    });
+    api.add(
+        "goal(name: string, condition: closure)",
+        "What must come true. The condition is looked at after every step.",
+        |name: Dynamic, condition: Dynamic| goal(&name, &condition, 0.0),
+    );
+    api.add(
+        "goal(name: string, condition: closure, hold: number)",
+        "What must come true, and stay so for some seconds without a break.",
+        |name: Dynamic, condition: Dynamic, hold: Dynamic| goal(&name, &condition, seconds(&hold)?),
+    );
+    api.add(
+        "fail_if(reason: string, condition: closure)",
+        "What must not come true: it ends the task with a failure.",
+        |reason: Dynamic, condition: Dynamic| {
+            let (reason, condition) = (text(&reason, "reason")?, closure(&condition)?);
+            with(|state| {
+                room(state.task.failures.len(), "failure conditions")?;
+                state.task.failures.push((reason, condition));
+                Ok(())
+            })
+        },
+    );
+    api.add(
+        "timeout(seconds: number)",
+        "Time by which all goals must be reached, s. Goals that are open when the script has come to its end \
+         are waited for until then.",
+        |s: Dynamic| {
+            let s = seconds(&s)?;
+            with(|state| {
+                state.task.timeout = Some(s);
+                Ok(())
+            })
+        },
+    );
+    api.add("phase(name: string)", "Begins a part of the story; reports and reasons name it.", |name: Dynamic| {
+        let name = text(&name, "name")?;
+        with(|state| {
+            room(state.task.phases.len(), "phases")?;
+            let now = state.time();
+            state.task.begin_phase(name, now);
+            Ok(())
+        })
+    });
+    api.add("succeed(reason: string)", "Ends the task with a success.", |reason: Dynamic| {
+        let reason = text(&reason, "reason")?;
+        with(|state| state.end(true, &reason))
+    });
+    api.add("fail(reason: string)", "Ends the task with a failure.", |reason: Dynamic| {
+        let reason = text(&reason, "reason")?;
+        with(|state| state.end(false, &reason))
+    });
+    api.add(
+        "check(condition: bool, reason: string)",
+        "Ends the task with a failure unless a condition holds.",
+        |condition: Dynamic, reason: Dynamic| {
+            let holds = condition
+                .as_bool()
+                .map_err(|_| fault(format!("`condition`: expected true or false, found {}", found(&condition))))?;
+            let reason = text(&reason, "reason")?;
+            if holds { Ok(()) } else { with(|state| state.end(false, &reason)) }
+        },
+    );
+    api.add("score(points: number)", "Sets the score.", |points: Dynamic| {
+        let points = number(&points, "points")?;
+        with(|state| {
+            state.task.score = Some(points);
+            Ok(())
+        })
+    });
+    api.add("add_score(points: number)", "Adds to the score.", |points: Dynamic| {
+        let points = number(&points, "points")?;
+        with(|state| {
+            *state.task.score.get_or_insert(0.0) += points;
+            Ok(())
+        })
+    });
+    reports(api);
+    api.subject("Events");
+    api.add(
+        "on(event: string, handler: closure)",
+        "Calls a closure with a map whenever something happens: `contact_began`, `contact_ended` and `slip` \
+         with `hand`, `finger`, \
+         `segment` (or `other`, of two bodies), `body`, `force` and `place`; `grasp` and `release` with `hand` \
+         and `body`; `button` with \
+         `name` and `pressed`. All have `kind` and `time`.",
+        |_: NativeCallContext, event: Dynamic, handler: Dynamic| {
+            let (event, handler) = (text(&event, "event")?, closure(&handler)?);
+            let known: Vec<String> = KINDS.map(String::from).to_vec();
+            if !known.contains(&event) {
+                return Err(fault(unknown("event", &event, known.iter())));
+            }
+            with(|state| {
+                room(state.task.handlers.len(), "event handlers")?;
+                state.task.handlers.push((event, handler));
+                Ok(())
+            })
+        },
+    );
+}
+
+fn reports(api: &mut Api) {
+    api.add(
+        "metric(name: string, value: number)",
+        "Reports a number with the result of the task.",
+        |name: Dynamic, value: Dynamic| {
+            let (name, value) = (text(&name, "name")?, number(&value, "value")?);
+            with(|state| {
+                room(state.task.metrics.len(), "metrics")?;
+                state.task.metrics.insert(name, value);
+                Ok(())
+            })
+        },
+    );
+    api.add(
+        "measure_grasp(object: Body)",
+        "Reports how the hands hold an object from now on: `lift_mm`, how high it was held over where it is \
+         now; `slip_mm`, how far it slid in the \
+         grip; `spin_deg`, how far it turned in the hand; `held_s`, how long it was held and touched nothing \
+         else; `peak_normal_n`, the \
+         greatest force of one segment on it.",
+        |object: Dynamic| {
+            let object = body_name(&object)?;
+            with(|state| {
+                let hands = (0..state.scene.world.bodies.hands.len()).collect();
+                measure(state, object, hands)
+            })
+        },
+    );
+    api.add(
+        "measure_grasp(object: Body, hands: array)",
+        "The same, of some hands.",
+        |object: Dynamic, hands: Dynamic| {
+            let (object, names) = (body_name(&object)?, hand_names(&hands)?);
+            with(|state| {
+                let hands = names.iter().map(|name| state.hand(name)).collect::<Result<Vec<_>, _>>()?;
+                measure(state, object, hands)
+            })
+        },
+    );
+    api.add(
+        "trials(count: number)",
+        "Runs the script so many times, each with other random numbers; all must succeed.",
+        |count: i64| trials(count, count),
+    );
+    api.add(
+        "trials(count: number, needed: number)",
+        "The same; so many of them must succeed.",
+        |count: i64, needed: i64| trials(count, needed),
+    );
+    api.add("trial() -> number", "Number of this trial, from 1.", || with(|state| Ok(state.trial as i64)));
+    api.add(
+        "driven_by_device() -> bool",
+        "Whether a device moves the hands; the script's motions then only take their time.",
+        || with(|state| Ok(state.origin.device)),
+    );
+}
+
+fn goal(name: &Dynamic, condition: &Dynamic, hold: f64) -> Result<(), Fault> {
+    let (name, condition) = (text(name, "name")?, closure(condition)?);
+    with(|state| {
+        room(state.task.goals.len(), "goals")?;
+        state.task.goals.push(Goal { name, condition, hold, since: None, reached: None });
+        Ok(())
+    })
+}
+
+fn room(count: usize, what: &str) -> Result<(), Fault> {
+    if count < RULES { Ok(()) } else { Err(fault(format!("there may be {RULES} {what}"))) }
+}
+
+fn measure(state: &mut State, object: String, hands: Vec<usize>) -> Result<(), Fault> {
+    let height = state.pose(state.body(&object)?).translation.y;
+    state.task.grasp = Some(GraspMeter::new(object, hands, height));
+    Ok(())
+}
+
+fn trials(count: i64, needed: i64) -> Result<(), Fault> {
+    if !(1..=TRIALS).contains(&count) || !(0..=count).contains(&needed) {
+        return Err(fault(format!("expected from 1 to {TRIALS} trials, and to need no more than there are")));
+    }
+    with(|state| {
+        state.task.trials = Some((count as u64, needed as u64));
+        Ok(())
+    })
+}

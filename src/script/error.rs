@@ -1,0 +1,151 @@
+use std::fmt;
+use std::sync::PoisonError;
+
+use rhai::{Dynamic, EvalAltResult, ParseError, ParseErrorType, Position};
+
+use super::api;
+use super::limits::DISABLED;
+use super::modules::Sources;
+use super::words::nearest;
+
+/// What is wrong with a script, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptError {
+    /// Name of the script, as it was given.
+    pub script: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// The line itself.
+    pub source_line: String,
+}
+
+impl ScriptError {
+    /// An error at a place of a text.
+    pub(super) fn at(name: &str, text: &str, position: Position, message: String) -> Self {
+        // An error without a position is one of the whole script.
+        let line = position.line().unwrap_or(1).max(1);
+        let column = position.position().unwrap_or(1);
+        let source_line = text.lines().nth(line - 1).unwrap_or_default().into();
+        Self { script: name.into(), line, column, message, source_line }
+    }
+
+    /// An error that has no place.
+    pub(super) fn whole(name: &str, message: impl Into<String>) -> Self {
+        Self { script: name.into(), line: 0, column: 0, message: message.into(), source_line: String::new() }
+    }
+
+    /// What the parser says.
+    pub(super) fn parsing(name: &str, text: &str, ParseError(kind, position): ParseError) -> Self {
+        Self::at(name, text, position, parse_message(&kind))
+    }
+
+    /// What went wrong while a script ran: the innermost error, in the file that it is in.
+    pub(super) fn running(main: &str, sources: &Sources, error: &EvalAltResult) -> Self {
+        let (mut name, mut position, mut inner) = (main, Position::NONE, error);
+        loop {
+            // The place that is farther in is the better one, but calls of the host have none.
+            if !inner.position().is_none() {
+                position = inner.position();
+            }
+            let (source, next) = match inner {
+                EvalAltResult::ErrorInFunctionCall(_, source, next, _) => (source, next),
+                EvalAltResult::ErrorInModule(source, next, _) => (source, next),
+                other => return Self::said(name, sources, position, other),
+            };
+            if !source.is_empty() {
+                name = source;
+            }
+            inner = next;
+        }
+    }
+
+    fn said(name: &str, sources: &Sources, position: Position, error: &EvalAltResult) -> Self {
+        let sources = sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = sources.get(name).map(String::as_str).unwrap_or_default();
+        Self::at(name, text, position, message(error))
+    }
+}
+
+fn parse_message(kind: &ParseErrorType) -> String {
+    let message = kind.to_string();
+    match DISABLED.iter().find(|keyword| message.contains(&format!("'{keyword}'"))) {
+        Some(keyword) => format!("`{keyword}` is not allowed in scripts"),
+        None => message,
+    }
+}
+
+/// The error in a sentence, without its place.
+fn message(error: &EvalAltResult) -> String {
+    match error {
+        EvalAltResult::ErrorParsing(kind, _) => parse_message(kind),
+        EvalAltResult::ErrorFunctionNotFound(signature, _) => no_function(signature),
+        EvalAltResult::ErrorVariableNotFound(name, _) => format!("there is no variable, hand or body `{name}`"),
+        EvalAltResult::ErrorMismatchDataType(expected, found, _) => {
+            format!("expected {}, found {}", plain(expected), plain(found))
+        }
+        EvalAltResult::ErrorTerminated(why, _) => why.to_string(),
+        EvalAltResult::ErrorStackOverflow(_) => {
+            "functions call each other too deeply; does one call itself for ever?".into()
+        }
+        EvalAltResult::ErrorDataTooLarge(what, _) => format!("{what} too large; does a loop add to it for ever?"),
+        EvalAltResult::ErrorRuntime(value, _) => thrown(value),
+        EvalAltResult::ErrorArithmetic(what, _) => what.clone(),
+        other => {
+            let whole = other.to_string();
+            // The place is said elsewhere.
+            whole.split(" (line ").next().unwrap_or_default().trim().to_string()
+        }
+    }
+}
+
+fn thrown(value: &Dynamic) -> String {
+    let text = value.to_string();
+    if text.is_empty() { "the script threw an error without words".into() } else { text }
+}
+
+/// Names of types as scripts have them.
+fn plain(types: &str) -> String {
+    types.replace("i64", "int").replace("f64", "float").replace("&str", "string")
+}
+
+/// That there is no such function: what is spelt alike, or what the one of that name takes.
+pub(super) fn no_function(signature: &str) -> String {
+    let (name, given) = signature.split_once(" (").unwrap_or((signature, ""));
+    let given = plain(given.trim_end_matches(')'));
+    if !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        return format!("`{name}` does not go with ({given})");
+    }
+    let functions = api::functions();
+    match functions.get(name) {
+        Some(signatures) if !signatures.is_empty() => {
+            let expected: Vec<String> = signatures.iter().map(|s| format!("`{s}`")).collect();
+            format!("`{name}` does not take ({given}); expected {}", expected.join(" or "))
+        }
+        Some(_) => format!("`{name}` does not take ({given})"),
+        None => match nearest(name, functions.keys()) {
+            Some(near) => format!("there is no function `{name}`; did you mean `{near}`?"),
+            None => format!("there is no function `{name}`"),
+        },
+    }
+}
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { script, line, column, message, source_line } = self;
+        if *line == 0 {
+            return write!(f, "{script}: {message}");
+        }
+        writeln!(f, "{script}:{line}:{column}: {message}")?;
+        writeln!(f, "{line:>5} | {source_line}")?;
+        // Tabs stay tabs, so that the caret stands under its character.
+        let before = source_line.chars().chain(std::iter::repeat(' ')).take(column.saturating_sub(1));
+        let indent: String = before.map(|c| if c == '\t' { c } else { ' ' }).collect();
+        write!(f, "      | {indent}^")
+    }
+}
+
+impl std::error::Error for ScriptError {}

@@ -1,0 +1,139 @@
+//! What takes longer than scripts may: scenes, bodies and hands from files and from maps.
+
+use std::path::{Path, PathBuf};
+
+use super::limits::BODIES;
+use super::random::Random;
+use super::state::{Origin, State};
+use crate::assets::{Problems, Scene, Setting, load_scene, parse_scene};
+use crate::body::MaterialId;
+
+/// What a script wants.
+pub enum Request {
+    /// A scene by its name.
+    Scene(String),
+    /// A scene as the text of its file.
+    Inline(String),
+    /// A body by its name, and its table as TOML writes it.
+    Body(String, String),
+    /// A hand by its name, and its table as TOML writes it.
+    Hand(String, String),
+}
+
+/// Does what a script wants, or says why not.
+pub fn perform(request: &Request, state: &mut State) -> Result<(), String> {
+    match request {
+        Request::Scene(name) => {
+            let file = find(&state.origin, "scenes", name)?;
+            let scene = load_scene(&file, &state.origin.settings).map_err(|problems| problems.to_string())?;
+            state.files.insert(file);
+            take_scene(state, scene)
+        }
+        Request::Inline(text) => {
+            let scene = parse_scene(&state.origin.file, text, &state.origin.settings).map_err(|p| in_words(&p))?;
+            take_scene(state, scene)
+        }
+        Request::Body(name, table) => add(state, "body", name, table),
+        Request::Hand(name, table) => add(state, "hand", name, table),
+    }
+}
+
+/// A world without bodies, with what is set from outside.
+pub fn empty_scene(origin: &Origin) -> Result<Scene, Problems> {
+    let general = |setting: &&Setting| {
+        let own = ["body.", "material.", "skin.", "tissue.", "fingers"];
+        !own.iter().any(|start| setting.key.starts_with(start))
+    };
+    let settings: Vec<Setting> = origin.settings.iter().filter(general).cloned().collect();
+    parse_scene(&origin.file, "", &settings)
+}
+
+fn take_scene(state: &mut State, scene: Scene) -> Result<(), String> {
+    if state.scene.world.steps() > 0 {
+        return Err("a scene can be set up only before the first pause".into());
+    }
+    if state.origin.seed.is_none() {
+        state.random = Random::new(scene.seed, state.trial);
+    }
+    state.scene = scene;
+    state.has_scene = true;
+    state.puppets.clear();
+    state.starts.clear();
+    state.watch.clear();
+    state.note_starts();
+    Ok(())
+}
+
+/// Looks for a file by its plain name beside the script, and in the folder of its kind beside the script's.
+pub fn find(origin: &Origin, kind: &str, name: &str) -> Result<PathBuf, String> {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
+    if name.is_empty() || name.starts_with('/') || !name.chars().all(plain) {
+        return Err(format!("`{name}` is no name of a file in {kind}/; expected letters, digits, `_`, `-` and `/`"));
+    }
+    let folder = origin.file.parent().unwrap_or(Path::new(""));
+    let file = format!("{name}.toml");
+    let places = [folder.join(&file), folder.join(kind).join(&file), folder.join("..").join(kind).join(&file)];
+    let missing = || {
+        let places: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+        format!("there is no `{name}` in {kind}/; looked for {}", places.join(", "))
+    };
+    places.iter().find(|place| place.is_file()).cloned().ok_or_else(missing)
+}
+
+/// The problems of a table that has no file.
+fn in_words(problems: &Problems) -> String {
+    let said = problems.0.iter().map(|problem| match problem.key.as_str() {
+        "" => problem.message.clone(),
+        key => format!("{key}: {}", problem.message),
+    });
+    said.collect::<Vec<_>>().join("; ")
+}
+
+/// Adds what a table describes, checked as in a scene file.
+fn add(state: &mut State, kind: &str, name: &str, table: &str) -> Result<(), String> {
+    let bodies = &state.scene.world.bodies;
+    if bodies.count() >= BODIES {
+        return Err(format!("there are {} bodies in the world already; there may be {BODIES}", bodies.count()));
+    }
+    if state.find_body(name).is_some() || state.scene.hand(name).is_some() {
+        return Err(format!("there is a `{name}` already"));
+    }
+    let mut text = String::new();
+    for material in state.scene.world.materials.names() {
+        // The friction is the world's; only the name has to be known here.
+        text += &format!("[material.\"{material}\"]\nfriction = 0.5\n");
+    }
+    text += &format!("[{kind}]\n\"{name}\" = {table}\n");
+    let of_it = |setting: &&Setting| match kind {
+        "hand" => ["skin.resolution", "tissue.young", "fingers"].contains(&setting.key.as_str()),
+        _ => setting.key.starts_with(&format!("body.{name}.")),
+    };
+    let settings: Vec<Setting> = state.origin.settings.iter().filter(of_it).cloned().collect();
+    let part = parse_scene(&state.origin.file, &text, &settings).map_err(|problems| in_words(&problems))?;
+    merge(&mut state.scene, part);
+    state.note_starts();
+    Ok(())
+}
+
+fn merge(scene: &mut Scene, part: Scene) {
+    let names: Vec<String> = part.world.materials.names().map(String::from).collect();
+    let known = &scene.world.materials;
+    let own = |id: MaterialId| names.get(id.index()).and_then(|name| known.find(name)).unwrap_or(MaterialId::at(0));
+    let (to, mut from) = (&mut scene.world.bodies, part.world.bodies);
+    from.rigid.iter_mut().for_each(|body| body.material = own(body.material));
+    from.soft.iter_mut().for_each(|body| body.material = own(body.material));
+    from.fixed.iter_mut().for_each(|body| body.material = own(body.material));
+    from.hands.iter_mut().for_each(|hand| hand.material = own(hand.material));
+    to.rigid.append(&mut from.rigid);
+    to.soft.append(&mut from.soft);
+    to.fixed.append(&mut from.fixed);
+    to.hands.append(&mut from.hands);
+    scene.names.rigid.extend(part.names.rigid);
+    scene.names.soft.extend(part.names.soft);
+    scene.names.fixed.extend(part.names.fixed);
+    scene.names.hands.extend(part.names.hands);
+    scene.motions.extend(part.motions);
+    scene.models.extend(part.models);
+    scene.soft_meshes.extend(part.soft_meshes);
+    scene.colours.extend(part.colours);
+}

@@ -1,0 +1,229 @@
+use crate::math::{Pose, Quat, Vec3, exp, log};
+use crate::tracking::{ANGLES, Finger, HandSample, minimum_jerk};
+
+/// How a motion gets from its start to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Easing {
+    /// The way a hand moves when nothing disturbs it: minimum jerk.
+    #[default]
+    Smooth,
+    /// At one speed.
+    Linear,
+    /// From rest, ever faster.
+    In,
+    /// Ever slower, to rest.
+    Out,
+}
+
+impl Easing {
+    /// Names in scripts.
+    pub const NAMES: [(&str, Easing); 4] =
+        [("smooth", Easing::Smooth), ("linear", Easing::Linear), ("in", Easing::In), ("out", Easing::Out)];
+
+    /// The part of the way after a part of the time.
+    pub fn at(self, t: f64) -> f64 {
+        let t = t.clamp(0.0, 1.0);
+        match self {
+            Easing::Smooth => minimum_jerk(t),
+            Easing::Linear => t,
+            Easing::In => t * t,
+            Easing::Out => t * (2.0 - t),
+        }
+    }
+}
+
+/// What can be moved from one value to another.
+pub trait Blend: Copy {
+    /// The value a part of the way from one to the other.
+    fn blend(from: &Self, to: &Self, part: f64) -> Self;
+}
+
+impl Blend for f64 {
+    fn blend(from: &f64, to: &f64, part: f64) -> f64 {
+        from + part * (to - from)
+    }
+}
+
+impl Blend for Vec3 {
+    fn blend(from: &Vec3, to: &Vec3, part: f64) -> Vec3 {
+        from.lerp(to, part)
+    }
+}
+
+impl Blend for Quat {
+    fn blend(from: &Quat, to: &Quat, part: f64) -> Quat {
+        exp(&(part * log(&(to * from.inverse())))) * from
+    }
+}
+
+/// A value on its way from one to another.
+#[derive(Clone, Copy, Debug)]
+struct Ramp<T> {
+    from: T,
+    to: T,
+    start: f64,
+    end: f64,
+    easing: Easing,
+}
+
+impl<T: Blend> Ramp<T> {
+    fn still(value: T) -> Self {
+        Self { from: value, to: value, start: 0.0, end: 0.0, easing: Easing::Smooth }
+    }
+
+    fn at(&self, time: f64) -> T {
+        if time >= self.end {
+            return self.to;
+        }
+        T::blend(&self.from, &self.to, self.easing.at((time - self.start) / (self.end - self.start)))
+    }
+
+    /// From where it is at a time to another value; the last order counts.
+    fn go(&mut self, to: T, time: f64, seconds: f64, easing: Easing) {
+        *self = Self { from: self.at(time), to, start: time, end: time + seconds, easing };
+    }
+}
+
+/// Fingers that close until each presses with a force, and keep doing so.
+#[derive(Clone, Debug)]
+pub struct Grip {
+    /// Which fingers.
+    pub fingers: Vec<Finger>,
+    /// Force of each, N.
+    pub newtons: f64,
+    /// Change of each angle in a second of full speed, rad/s.
+    pub rates: [f64; ANGLES],
+}
+
+/// A hand on a script's strings: where its tracked palm and its tracked fingers are told to be. Palm and joints are
+/// told apart, so that
+/// several motions run at the same time.
+#[derive(Clone, Debug)]
+pub struct Puppet {
+    position: Ramp<Vec3>,
+    rotation: Ramp<Quat>,
+    angles: [Ramp<f64>; ANGLES],
+    limits: [[f64; 2]; ANGLES],
+    /// How the coming motions go.
+    pub easing: Easing,
+    /// The grip that is being kept.
+    pub grip: Option<Grip>,
+}
+
+impl Puppet {
+    /// A hand that rests, and the limits of its joints.
+    pub fn new(palm: &Pose, angles: &[f64; ANGLES], limits: [[f64; 2]; ANGLES]) -> Self {
+        Self {
+            position: Ramp::still(palm.translation.vector),
+            rotation: Ramp::still(palm.rotation),
+            angles: angles.map(Ramp::still),
+            limits,
+            easing: Easing::Smooth,
+            grip: None,
+        }
+    }
+
+    /// Where the palm is told to be.
+    pub fn position(&self, time: f64) -> Vec3 {
+        self.position.at(time)
+    }
+
+    /// How the palm is told to be turned.
+    pub fn rotation(&self, time: f64) -> Quat {
+        self.rotation.at(time)
+    }
+
+    /// What a joint is told, rad.
+    #[cfg(test)]
+    fn angle(&self, joint: usize, time: f64) -> f64 {
+        self.angles[joint].at(time)
+    }
+
+    /// Sends the palm somewhere.
+    pub fn move_to(&mut self, place: Vec3, time: f64, seconds: f64) {
+        self.position.go(place, time, seconds, self.easing);
+    }
+
+    /// Turns the palm.
+    pub fn turn_to(&mut self, rotation: Quat, time: f64, seconds: f64) {
+        self.rotation.go(rotation, time, seconds, self.easing);
+    }
+
+    /// Bends a joint; what holds it in a grip lets go of its finger.
+    pub fn bend_to(&mut self, joint: usize, angle: f64, time: f64, seconds: f64) {
+        if let Some(grip) = &mut self.grip {
+            grip.fingers.retain(|finger| *finger as usize != joint / 4);
+        }
+        self.angles[joint].go(angle, time, seconds, self.easing);
+    }
+
+    /// Everything stays where it is told to be at a time.
+    pub fn stop(&mut self, time: f64) {
+        self.position = Ramp::still(self.position.at(time));
+        self.rotation = Ramp::still(self.rotation.at(time));
+        self.angles = self.angles.map(|ramp| Ramp::still(ramp.at(time)));
+        self.grip = None;
+    }
+
+    /// Lets the fingers of a grip close or open over a step by how far the force of each is from what it should be.
+    pub fn squeeze(&mut self, time: f64, h: f64, force: impl Fn(Finger) -> f64) {
+        let Some(grip) = &self.grip else { return };
+        for &finger in &grip.fingers {
+            let drive = ((grip.newtons - force(finger)) / grip.newtons.max(1e-6)).clamp(-1.0, 1.0);
+            for joint in 4 * finger as usize..4 * finger as usize + 4 {
+                let [low, high] = self.limits[joint];
+                let angle = self.angles[joint].at(time) + h * drive * grip.rates[joint];
+                self.angles[joint] = Ramp::still(angle.clamp(low, high));
+            }
+        }
+    }
+
+    /// What a perfect tracker would say at a time.
+    pub fn sample(&self, time: f64) -> HandSample {
+        let palm = Pose::from_parts(self.position.at(time).into(), self.rotation.at(time));
+        HandSample::full(time, palm, self.angles.map(|ramp| ramp.at(time)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn puppet() -> Puppet {
+        Puppet::new(&Pose::identity(), &[0.0; ANGLES], [[-2.0, 2.0]; ANGLES])
+    }
+
+    #[test]
+    fn palm_and_joints_move_on_their_own() {
+        let mut puppet = puppet();
+        puppet.move_to(Vec3::new(1.0, 0.0, 0.0), 0.0, 2.0);
+        puppet.bend_to(5, 1.0, 1.0, 1.0);
+        assert_eq!(puppet.position(1.0).x, 0.5, "half way in half the time");
+        assert_eq!((puppet.angle(5, 1.0), puppet.angle(5, 1.5), puppet.angle(5, 3.0)), (0.0, 0.5, 1.0));
+        puppet.move_to(Vec3::zeros(), 1.0, 1.0);
+        assert_eq!(puppet.position(1.0).x, 0.5, "the last order begins where the hand is");
+        puppet.stop(1.5);
+        assert_eq!(puppet.position(9.0).x, 0.25);
+    }
+
+    #[test]
+    fn easings_begin_and_end_where_they_should() {
+        for (name, easing) in Easing::NAMES {
+            assert_eq!((easing.at(0.0), easing.at(1.0)), (0.0, 1.0), "{name}");
+            let steps = (0..100).map(|i| easing.at(0.01 * f64::from(i + 1)) - easing.at(0.01 * f64::from(i)));
+            assert!(steps.into_iter().all(|d| d > 0.0), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_grip_closes_to_its_force_and_keeps_within_the_limits() {
+        let mut puppet = puppet();
+        puppet.grip = Some(Grip { fingers: vec![Finger::Index], newtons: 2.0, rates: [1.0; ANGLES] });
+        for i in 0..1000 {
+            puppet.squeeze(0.01 * f64::from(i), 0.01, |_| 0.0);
+        }
+        assert_eq!((puppet.angle(4, 10.0), puppet.angle(0, 10.0)), (2.0, 0.0));
+        puppet.squeeze(10.0, 0.01, |_| 4.0);
+        assert!(puppet.angle(4, 10.0) < 2.0, "too much: it opens");
+    }
+}
