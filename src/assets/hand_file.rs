@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use super::builtin::{carried, is_there};
 use super::mesh_file::parse_tet_mesh;
 use super::problem::Problems;
 use super::table::{Document, Table, listed, nearest};
@@ -53,6 +54,9 @@ fn read_document(document: Document) -> Result<HandDescription, Problems> {
 
 /// The text of a file. Bytes that are not UTF-8 become replacement characters, so that the parser can say what it met.
 pub(crate) fn read_text(file: &Path) -> Result<String, Problems> {
+    if let Some(text) = carried(file) {
+        return Ok(text.into());
+    }
     let bytes = std::fs::read(file).map_err(|e| Problems::with_file(file, format!("cannot be read: {e}")))?;
     Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
 }
@@ -72,7 +76,7 @@ fn load_document(file: &Path, above: &mut Vec<PathBuf>) -> Result<Document, Prob
     match load_document(&base, above) {
         Ok(base) => Ok(document.over(base)),
         Err(mut problems) => {
-            if !base.exists() {
+            if !is_there(&base) {
                 root.complain("base", format!("there is no file {}", base.display()));
                 problems = document.into_problems();
             }

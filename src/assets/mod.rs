@@ -1,12 +1,14 @@
 //! Rank 6: the only reader of `hands/`, `scenes/` and `devices/`. A file comes in; a checked description or every problem in it
 //! goes out.
 
+mod builtin;
 mod hand_file;
 mod mesh_file;
 mod problem;
 mod scene_file;
 mod table;
 
+pub use builtin::{builtin_scene, builtin_scenes, load_builtin_scene};
 #[cfg(feature = "script")]
 pub(crate) use hand_file::read_text;
 pub use hand_file::{builtin_hand, builtin_hand_model, load_hand, load_hand_model};

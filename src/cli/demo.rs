@@ -1,115 +1,91 @@
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Instant;
-
-use anyhow::bail;
+use anyhow::{Context, bail};
 
 use super::Talk;
-use crate::body::{Hand, HandOptions};
-use crate::hand::HandModel;
-use crate::math::Pose;
-use crate::sim::{Parameters, Status, World};
-use crate::tracking::{ANGLES, PoseKey, PoseSequence};
+use crate::assets::{Scene, load_builtin_scene};
+use crate::body::BodyKind;
+use crate::sim::Status;
 
 /// Where the demo leaves its pictures.
 const FOLDER: &str = "fingerpad-demo";
-/// The poses it goes through.
-const POSES: [&str; 6] = ["open", "fist", "point", "pinch", "tripod", "rest"];
-/// How long each motion takes, and how long the pose is kept after it, s.
-const MOTION: f64 = 0.5;
-const STAY: f64 = 0.5;
+/// The scene it plays, and what is grasped in it.
+const SCENE: &str = "ball";
+/// When it is looked at, s, and what is happening then.
+const MOMENTS: [(f64, &str); 4] = [(0.2, "open"), (1.1, "closed"), (2.1, "lifted"), (3.0, "held")];
 
-/// The demo: a soft hand goes through its poses.
+/// The demo: a soft hand closes around a ball and lifts it.
 pub fn run(talk: Talk) -> anyhow::Result<()> {
-    let model = Arc::new(crate::assets::builtin_hand_model()?);
-    let mut world = World::new(Parameters::default());
-    world.add_hand(Hand::new(model.clone(), &HandOptions::default()));
-    let tetrahedra: usize = model.meshes[1..].iter().map(|m| m.tissue.tets.len()).sum();
+    let mut scene = load_builtin_scene(SCENE, &[]).context("the program carries the scene of its demo")??;
+    let ball = scene.rigid("ball").context("the scene of the demo has a ball")?;
+    let tetrahedra: usize = scene.models[0].meshes[1..].iter().map(|m| m.tissue.tets.len()).sum();
+    println!("fingerpad {}: {}", env!("CARGO_PKG_VERSION"), scene.models[0].description.name);
+    println!("15 soft phalanges and the palm, {tetrahedra} tetrahedra; a ball of 100 g is grasped and lifted by 8 cm");
+    println!();
     println!(
-        "fingerpad {}: {}, 15 soft phalanges, {tetrahedra} tetrahedra",
-        env!("CARGO_PKG_VERSION"),
-        model.description.name
+        "{:>7} {:<8} {:>11} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "time", "", "height", "segments", "contacts", "rows", "pressing", "step"
     );
-    println!();
-    println!("{:<8} {:>9} {:>11} {:>14} {:>12}", "pose", "lag", "overshoot", "error at rest", "step");
-    let motion = through_poses(&model);
-    let mut pictures = Vec::new();
-    for i in 1..POSES.len() {
-        let row = follow(&mut world, &motion, i, &model)?;
-        println!(
-            "{:<8} {:>6.0} ms {:>9.2} % {:>12.3} ° {:>9.3} ms",
-            POSES[i], row.lag_ms, row.overshoot_percent, row.error_deg, row.step_ms
-        );
-        pictures.push((POSES[i], world.snapshot()));
-    }
-    println!();
-    println!("state after {} steps: {:016x}", world.steps(), world.state_hash());
-    draw(&model, &pictures, talk)
-}
-
-fn through_poses(model: &HandModel) -> PoseSequence {
-    let mut keys = Vec::new();
-    for (i, name) in POSES.iter().enumerate() {
-        let angles = model.description.pose(name).copied().unwrap_or([0.0; ANGLES]);
-        let reached = i as f64 * (MOTION + STAY);
-        for time in [reached, reached + STAY] {
-            keys.push(PoseKey { time, palm: Pose::identity(), angles });
+    let start = scene.world.bodies.rigid[ball].centre().y;
+    let (mut times, mut deepest, mut figures) = (Vec::new(), 0.0f64, Vec::new());
+    for (moment, what) in MOMENTS {
+        while scene.world.time() + 0.5 * scene.world.parameters.dt < moment {
+            scene.feed();
+            if scene.world.step().status != Status::Done {
+                bail!("the hand did not stay finite");
+            }
+            times.push(1e3 * scene.world.times().total);
+            deepest = deepest.max(scene.world.statistics().penetration);
         }
-    }
-    PoseSequence::new(keys)
-}
-
-/// How well a pose was followed.
-struct Row {
-    lag_ms: f64,
-    overshoot_percent: f64,
-    error_deg: f64,
-    step_ms: f64,
-}
-
-/// Steps from the last pose to the next, watching the angle that moves most.
-fn follow(world: &mut World, motion: &PoseSequence, to: usize, model: &HandModel) -> anyhow::Result<Row> {
-    let pose = |i: usize| model.description.pose(POSES[i]).copied().unwrap_or([0.0; ANGLES]);
-    let (start, end) = (pose(to - 1), pose(to));
-    let way = |j: usize| end[j] - start[j];
-    let most = (0..ANGLES).max_by(|&a, &b| way(a).abs().total_cmp(&way(b).abs())).unwrap_or(0);
-    let begins = (to - 1) as f64 * (MOTION + STAY) + STAY;
-    let (mut half, mut overshoot, mut times) = (f64::NAN, 0.0f64, Vec::new());
-    while world.time() < begins + MOTION + STAY - 1e-9 {
-        let clock = Instant::now();
-        if let Some(sample) = motion.sample(world.time() + world.parameters.dt) {
-            world.bodies.hands[0].track(sample);
-        }
-        if world.step().status != Status::Done {
-            bail!("the hand did not stay finite");
-        }
-        times.push(1e3 * clock.elapsed().as_secs_f64());
-        let done = (world.bodies.hands[0].skeleton.state().angles[most] - start[most]) / way(most);
-        if half.is_nan() && done >= 0.5 {
-            half = world.time();
-        }
-        overshoot = overshoot.max(done - 1.0);
+        say_moment(&scene, ball, what, times[times.len() - 1]);
+        figures.push((what, figure(&scene)));
     }
     times.sort_by(f64::total_cmp);
-    let angles = &world.bodies.hands[0].skeleton.state().angles;
-    let error = (0..ANGLES).map(|j| (angles[j] - end[j]).abs()).fold(0.0, f64::max);
-    Ok(Row {
-        lag_ms: 1e3 * (half - begins - 0.5 * MOTION),
-        overshoot_percent: 100.0 * overshoot,
-        error_deg: error.to_degrees(),
-        step_ms: times[times.len() / 2],
-    })
+    let body = &scene.world.bodies.rigid[ball];
+    let (lift, speed) = (1e3 * (body.centre().y - start), 1e3 * body.linear_velocity().norm());
+    println!();
+    println!(
+        "lifted by {lift:.1} mm; it moves at {speed:.4} mm/s in the hand; no point deeper than {:.2} mm at any time",
+        1e3 * deepest
+    );
+    let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize];
+    println!(
+        "step of 10 ms: median {:.3} ms, p99 {:.3} ms; state {:016x}",
+        at(0.5),
+        at(0.99),
+        scene.world.state_hash()
+    );
+    draw(figures, talk)
+}
+
+fn say_moment(scene: &Scene, ball: usize, what: &str, step_ms: f64) {
+    let world = &scene.world;
+    let held: Vec<_> = world.touches().filter(|t| t.b == BodyKind::Rigid(ball) && t.pressing > 0.01).collect();
+    let segments: std::collections::BTreeSet<_> = held.iter().map(|t| t.a).collect();
+    let pressing: f64 = held.iter().map(|t| t.pressing).sum();
+    println!(
+        "{:>5.1} s {what:<8} {:>8.1} mm {:>9} {:>9} {:>9} {pressing:>7.1} N {step_ms:>6.2} ms",
+        world.time(),
+        1e3 * world.bodies.rigid[ball].centre().y,
+        segments.len(),
+        world.statistics().contacts,
+        world.statistics().constraints,
+    );
 }
 
 #[cfg(feature = "viewer")]
-fn draw(model: &HandModel, pictures: &[(&str, crate::sim::Snapshot)], talk: Talk) -> anyhow::Result<()> {
-    use super::render::{From, Layer, figure};
-    let figures: Vec<_> =
-        pictures.iter().map(|(_, shot)| figure(model, &shot.hands[0], &[Layer::Skin], From::Oblique)).collect();
+fn figure(scene: &Scene) -> crate::viewer::Figure {
+    super::render::scene_figure(scene, &[super::render::Layer::Skin], super::render::From::Side)
+}
+
+#[cfg(not(feature = "viewer"))]
+fn figure(_scene: &Scene) {}
+
+#[cfg(feature = "viewer")]
+fn draw(moments: Vec<(&str, crate::viewer::Figure)>, talk: Talk) -> anyhow::Result<()> {
+    let (names, figures): (Vec<_>, Vec<_>) = moments.into_iter().unzip();
     match crate::viewer::draw_all(&figures) {
         Ok(drawn) => {
-            for ((name, _), picture) in pictures.iter().zip(drawn) {
-                super::write_file(&Path::new(FOLDER).join(format!("{name}.png")), &picture.png_bytes()?)?;
+            for (name, picture) in names.iter().zip(drawn) {
+                super::write_file(&std::path::Path::new(FOLDER).join(format!("{name}.png")), &picture.png_bytes()?)?;
             }
             println!("pictures: {FOLDER}/*.png");
         }
@@ -120,7 +96,7 @@ fn draw(model: &HandModel, pictures: &[(&str, crate::sim::Snapshot)], talk: Talk
 }
 
 #[cfg(not(feature = "viewer"))]
-fn draw(_model: &HandModel, _pictures: &[(&str, crate::sim::Snapshot)], talk: Talk) -> anyhow::Result<()> {
-    talk.say(format_args!("no pictures for {}: built without the feature `viewer`", Path::new(FOLDER).display()));
+fn draw(_moments: Vec<(&str, ())>, talk: Talk) -> anyhow::Result<()> {
+    talk.say(format_args!("no pictures for {FOLDER}: built without the feature `viewer`"));
     Ok(())
 }

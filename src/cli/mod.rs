@@ -7,6 +7,9 @@ mod devices;
 #[cfg(feature = "script")]
 mod docs;
 mod hand;
+mod plot;
+mod png;
+mod problem;
 mod render;
 mod run;
 mod study;
@@ -39,13 +42,16 @@ enum Command {
     Check(check::Arguments),
     /// Describe a hand: meshes, degrees of freedom, bones, mass, limits.
     Hand(hand::Arguments),
-    /// Measure step times: free motion of one hand, against the floor in the same run.
+    /// Measure step times: of the shipped scenes, both methods side by side, and of a hand's free motion.
     Bench(bench::Arguments),
     /// Draw a hand to a PNG file, without a window.
     Render(render::Arguments),
     /// Repeat a parameter study of the papers.
     #[command(subcommand)]
     Study(study::Study),
+    /// Save a contact problem that a scene meets, or solve a saved one with every solver that fits.
+    #[command(subcommand)]
+    Problem(problem::Command),
     /// See what is plugged in.
     #[command(subcommand)]
     Devices(devices::Command),
@@ -104,7 +110,8 @@ pub fn main() -> ExitCode {
         Some(Command::Hand(arguments)) => hand::run(&arguments, talk),
         Some(Command::Bench(arguments)) => bench::run(&arguments, talk),
         Some(Command::Render(arguments)) => render::run(&arguments, talk),
-        Some(Command::Study(study)) => study::run(&study),
+        Some(Command::Study(study)) => study::run(&study, talk),
+        Some(Command::Problem(command)) => problem::run(&command, talk),
         Some(Command::Devices(command)) => devices::run(&command),
         #[cfg(feature = "script")]
         Some(Command::Docs(arguments)) => docs::run(&arguments, talk),
@@ -140,7 +147,6 @@ fn report(error: &anyhow::Error) {
 }
 
 /// Writes a file, making its folder.
-#[cfg(any(feature = "viewer", feature = "script"))]
 fn write_file(file: &std::path::Path, bytes: &[u8]) -> anyhow::Result<()> {
     use anyhow::Context;
     if let Some(folder) = file.parent().filter(|f| !f.as_os_str().is_empty()) {

@@ -69,7 +69,7 @@ pub fn run(_arguments: &Arguments, _talk: super::Talk) -> anyhow::Result<()> {
 }
 
 #[cfg(feature = "viewer")]
-pub use drawing::{figure, run};
+pub use drawing::{run, scene_figure};
 
 #[cfg(feature = "viewer")]
 mod drawing {

@@ -1,6 +1,6 @@
 #[cfg(feature = "script")]
 mod script;
-mod summary;
+pub mod summary;
 mod trace;
 
 use std::path::{Path, PathBuf};

@@ -74,7 +74,7 @@ struct MovedBody {
 }
 
 /// Most sweeps, and the change of a gap below which they end, m.
-const SWEEPS: usize = 30;
+const SWEEPS: usize = 60;
 const ENOUGH: f64 = 1e-10;
 
 impl PressureSolve {

@@ -126,6 +126,9 @@ impl ContactProblem {
             let (line, words) = next("`w W …`, one line a row")?;
             let row: Vec<f64> =
                 words.strip_prefix('w').and_then(parsed).ok_or(fault(line, "`w W …`, one line a row"))?;
+            if row.len() != problem.free.len() {
+                return Err(fault(line, "as many numbers as `free` has"));
+            }
             problem.delassus.extend(row);
         }
         problem.check()?;

@@ -1,7 +1,7 @@
 use std::time::Instant;
 
-use crate::body::{Bodies, Body, Hand, HandId, RefactorPolicy, Step};
-use crate::contact::{Attachment, Contact, ContactParameters, Group, Materials, Proximity, System};
+use crate::body::{Bodies, Body, BodyId, BodyKind, Hand, HandId, RefactorPolicy, Step};
+use crate::contact::{Attachment, Contact, ContactParameters, Group, Materials, Proximity, System, signed_distance};
 use crate::math::{StateHash, Vec3};
 use crate::solver::{GaussSeidel, SolverParameters, SolverStatus};
 
@@ -178,8 +178,8 @@ impl World {
     fn close(&mut self) -> StepReport {
         let groups = self.system.groups();
         let solutions = || groups.iter().filter_map(|g| g.solution.as_ref());
-        let inside = |c: &Contact| -c.gap_now(&self.bodies, 0.0);
-        let contacts = self.near.pairs.iter().flat_map(|p| &self.near.contacts[p.contacts.clone()]);
+        let pairs = self.near.pairs.iter();
+        let depths = pairs.flat_map(|p| self.near.contacts[p.contacts.clone()].iter().map(|c| self.depth(p.b, c)));
         self.statistics = Statistics {
             contacts: self.system.touching(),
             constraints: groups.iter().map(Group::rows).sum(),
@@ -187,11 +187,28 @@ impl World {
             iterations: solutions().map(|s| s.iterations).max().unwrap_or(0),
             residual: solutions().map(|s| s.residual).fold(0.0, f64::max),
             unconverged: solutions().filter(|s| s.status != SolverStatus::Converged).count(),
-            penetration: contacts.map(inside).fold(0.0, f64::max),
+            penetration: depths.fold(0.0, f64::max),
         };
         let finite = self.bodies.iter().all(Body::is_finite);
         self.broken = !finite;
         self.report(if finite { Status::Done } else { Status::NotFinite })
+    }
+
+    /// How deep the one point of a contact is inside the other body. The fixed direction would say too much beyond an edge, so what it
+    /// says is inside is measured against the shape.
+    fn depth(&self, other: BodyId, contact: &Contact) -> f64 {
+        let along = -contact.gap_now(&self.bodies, 0.0);
+        if along <= 0.0 {
+            return 0.0;
+        }
+        let (shape, pose) = match self.bodies.kind(other) {
+            BodyKind::Rigid(i) => (self.bodies.rigid[i].shape(), self.bodies.rigid[i].pose()),
+            BodyKind::Fixed(i) => (self.bodies.fixed[i].shape(), *self.bodies.fixed[i].pose()),
+            _ => return along,
+        };
+        let place = contact.a.place(&self.bodies) - pose.translation.vector;
+        let local = pose.rotation.inverse_transform_vector(&place);
+        along.min(-signed_distance(shape, &local).distance)
     }
 
     /// What was close in the last step.

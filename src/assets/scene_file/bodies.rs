@@ -7,6 +7,7 @@ use super::place::read_place;
 use super::samples::sampled;
 use super::soft::read_soft_mesh;
 use super::{Scene, ranges};
+use crate::assets::builtin::is_there;
 use crate::assets::hand_file::read_text;
 use crate::assets::mesh_file::parse_surface_mesh;
 use crate::assets::problem::Problems;
@@ -142,7 +143,7 @@ pub fn read_file<T>(
     if !named {
         return None;
     }
-    if !file.exists() {
+    if !is_there(&file) {
         table.complain("file", format!("there is no file {}", file.display()));
         return None;
     }

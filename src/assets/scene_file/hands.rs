@@ -4,6 +4,7 @@ use std::sync::Arc;
 use super::materials::read_material;
 use super::place::read_place;
 use super::{Scene, ranges};
+use crate::assets::builtin::is_there;
 use crate::assets::hand_file::{BUILTIN, builtin_hand, load_hand};
 use crate::assets::problem::Problems;
 use crate::assets::table::{Table, unknown};
@@ -59,7 +60,7 @@ fn read_description(table: &Table<'_>, problems: &mut Problems) -> Option<(PathB
     });
     let (file, loaded) = if table.has("file") {
         let file = table.path("file");
-        if !file.exists() {
+        if !is_there(&file) {
             table.complain("file", format!("there is no file {}", file.display()));
             return None;
         }

@@ -1,0 +1,97 @@
+//! The shipped scenes and the files that they name, carried in the program, so that benchmarks and studies run from any
+//! folder.
+
+use std::path::{Component, Path};
+
+use super::{Problems, Scene, Setting, parse_scene};
+
+macro_rules! shipped {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../scenes/", $name, ".toml")))),*]
+    };
+}
+
+/// Name and text of every file in `scenes/`.
+const SCENES: &[(&str, &str)] = shipped!(
+    "ball" "ball_tips" "bar" "dumbbell" "edge_cube" "incline" "pinch" "rest" "soft_ball" "spin_disc" "stack" "table"
+);
+
+/// What shipped scenes name: path and text.
+const FILES: &[(&str, &str)] = &[
+    ("hands/left.toml", include_str!("../../hands/left.toml")),
+    ("hands/right.toml", include_str!("../../hands/right.toml")),
+    ("scenes/dumbbell.obj", include_str!("../../scenes/dumbbell.obj")),
+];
+
+/// The folder, found on no disk, in which the carried files lie.
+const ROOT: &str = "fingerpad:";
+
+/// Names of the shipped scenes.
+pub fn builtin_scenes() -> impl Iterator<Item = &'static str> {
+    SCENES.iter().map(|(name, _)| *name)
+}
+
+/// The text of a shipped scene.
+pub fn builtin_scene(name: &str) -> Option<&'static str> {
+    SCENES.iter().find(|(own, _)| *own == name).map(|(_, text)| *text)
+}
+
+/// Builds the world of a shipped scene, with some parameters set from outside; nothing if there is no such scene.
+pub fn load_builtin_scene(name: &str, settings: &[Setting]) -> Option<Result<Scene, Problems>> {
+    let file = Path::new(ROOT).join("scenes").join(name).with_extension("toml");
+    builtin_scene(name).map(|text| parse_scene(&file, text, settings))
+}
+
+/// The text of a carried file, by its path below the folder of those.
+pub(super) fn carried(file: &Path) -> Option<&'static str> {
+    let mut parts = Vec::new();
+    for part in file.strip_prefix(ROOT).ok()?.components() {
+        match part {
+            Component::ParentDir => drop(parts.pop()),
+            Component::Normal(part) => parts.push(part.to_str()?),
+            _ => {}
+        }
+    }
+    let path = parts.join("/");
+    FILES.iter().find(|(own, _)| *own == path).map(|(_, text)| *text)
+}
+
+/// Whether a file is there, carried or on disk.
+pub(super) fn is_there(file: &Path) -> bool {
+    carried(file).is_some() || file.exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scene_of_the_folder_is_carried() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes");
+        let files = std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").path());
+        let mut there: Vec<String> = files
+            .filter(|file| file.extension().is_some_and(|e| e == "toml"))
+            .filter_map(|file| Some(file.file_stem()?.to_string_lossy().into_owned()))
+            .collect();
+        there.sort();
+        assert_eq!(builtin_scenes().collect::<Vec<_>>(), there);
+    }
+
+    #[test]
+    fn no_carried_scene_needs_the_disk() {
+        for name in builtin_scenes() {
+            let scene = load_builtin_scene(name, &[]).expect("a scene").unwrap_or_else(|p| panic!("{name}: {p}"));
+            assert!(!scene.world.bodies.rigid.is_empty() || !scene.world.bodies.soft.is_empty(), "{name}");
+        }
+        assert!(carried(Path::new("fingerpad:/scenes/../hands/left.toml")).is_some());
+        assert!(carried(Path::new("fingerpad:/hands/nobody.toml")).is_none());
+        assert!(carried(Path::new("hands/left.toml")).is_none() && !is_there(Path::new("fingerpad:/nothing")));
+    }
+
+    #[test]
+    fn settings_reach_a_carried_scene() {
+        let scene = load_builtin_scene("rest", &[Setting::new("dt", 0.005)]).expect("a scene").expect("a sound one");
+        assert_eq!((scene.name.as_str(), scene.world.parameters.dt), ("rest", 0.005));
+        assert!(load_builtin_scene("nothing", &[]).is_none() && builtin_scene("nothing").is_none());
+    }
+}

@@ -1,0 +1,108 @@
+mod solve;
+mod solvers;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use serde_json::json;
+
+use super::bench::measure::advance;
+use super::bench::progress::Progress;
+use super::{Talk, write_file};
+use crate::assets::{Setting, load_scene};
+use crate::contact::Group;
+use crate::problem::{ContactProblem, Law};
+
+/// Contact problems as files.
+#[derive(clap::Subcommand)]
+pub enum Command {
+    /// Simulate a scene and save a contact problem of its last step.
+    Save(SaveArguments),
+    /// Solve a saved problem with every solver that fits, and compare the forces.
+    Solve(solve::Arguments),
+}
+
+/// What to save.
+#[derive(clap::Args)]
+pub struct SaveArguments {
+    /// A scene file (.toml).
+    scene: PathBuf,
+    /// When, s.
+    #[arg(long)]
+    at: f64,
+    /// The file to write.
+    #[arg(long, value_name = "FILE.txt")]
+    out: PathBuf,
+    /// Which group of touching bodies, counted from 0; the one with the most rows if left out.
+    #[arg(long)]
+    group: Option<usize>,
+    /// How the contacts of the skin become constraints.
+    #[arg(long, value_parser = ["aggregate", "point"])]
+    method: Option<String>,
+    /// Set a parameter, as with `run`; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<Setting>,
+    /// Print JSON, with the forces that the step found.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(command: &Command, talk: Talk) -> anyhow::Result<()> {
+    match command {
+        Command::Save(arguments) => save(arguments, talk),
+        Command::Solve(arguments) => solve::run(arguments),
+    }
+}
+
+fn save(arguments: &SaveArguments, talk: Talk) -> anyhow::Result<()> {
+    // A method by its flag comes last: it wins.
+    let method = arguments.method.iter().map(|method| Setting::new("method", method));
+    // Checked as the length of a scene is.
+    let at = Setting::new("seconds", arguments.at);
+    let settings: Vec<Setting> = arguments.settings.iter().cloned().chain(method).chain([at]).collect();
+    let mut scene = load_scene(&arguments.scene, &settings)?;
+    let steps = (arguments.at / scene.world.parameters.dt).round().max(1.0) as u64;
+    let mut progress = Progress::new(talk);
+    advance(&mut scene, steps, |i| progress.show(format_args!("step {i} of {steps}")))?;
+    progress.clear();
+    let time = scene.world.time();
+    let (number, group) = choose(scene.world.system().groups(), arguments.group, time)?;
+    write_file(&arguments.out, group.problem.to_text().as_bytes())?;
+    let (rows, contents) = (group.problem.rows(), contents(&group.problem));
+    if arguments.json {
+        println!(
+            "{}",
+            json!({
+                "file": arguments.out, "time": time, "group": number, "groups": scene.world.system().groups().len(),
+                "rows": rows, "laws": group.problem.laws.len(), "forces": group.forces,
+            })
+        );
+    } else {
+        println!("{}: {rows} rows at {time:.4} s, {contents}", arguments.out.display());
+    }
+    Ok(())
+}
+
+/// The group that was asked for, or the largest.
+fn choose(groups: &[Group], wanted: Option<usize>, time: f64) -> anyhow::Result<(usize, &Group)> {
+    let largest = (0..groups.len()).max_by_key(|&i| (groups[i].rows(), std::cmp::Reverse(i)));
+    let largest = largest.with_context(|| format!("nothing touches at {time:.4} s, so there is no problem to save"))?;
+    let number = wanted.unwrap_or(largest);
+    match groups.get(number) {
+        Some(group) => Ok((number, group)),
+        None => bail!("there is no group {number} at {time:.4} s; expected 0 to {}", groups.len() - 1),
+    }
+}
+
+/// How many blocks of each law, in words.
+fn contents(problem: &ContactProblem) -> String {
+    let count = |of: fn(&Law) -> bool| problem.laws.iter().filter(|law| of(law)).count();
+    let counts = [
+        ("aggregates", count(|law| matches!(law, Law::Aggregate { .. }))),
+        ("points", count(|law| matches!(law, Law::Coulomb { .. }))),
+        ("without friction", count(|law| matches!(law, Law::Frictionless))),
+        ("attachments", count(|law| matches!(law, Law::Equality(_)))),
+    ];
+    let named: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {n}")).collect();
+    named.join(", ")
+}

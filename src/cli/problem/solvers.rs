@@ -1,0 +1,162 @@
+use std::time::Instant;
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::problem::{ContactProblem, Law};
+use crate::solver::{GaussSeidel, LcpFault, SolverStatus, frictionless_lcp, lemke, principal_pivoting, pyramid_lcp};
+
+/// Sides of the friction pyramids that stand in for the cone.
+const SIDES: [usize; 3] = [4, 8, 16];
+/// Complementarity problems with more unknowns than this may take minutes.
+const MOST_UNKNOWNS: usize = 1000;
+
+/// One solver's answer.
+pub struct Answer {
+    /// Who.
+    pub solver: String,
+    /// Whether friction was left out, so that only the normal rows were solved.
+    pub frictionless: bool,
+    /// How it ended, in words.
+    pub status: String,
+    /// Whether there is a solution.
+    pub solved: bool,
+    /// Sweeps of Gauss–Seidel.
+    pub iterations: Option<usize>,
+    /// Residual of Gauss–Seidel.
+    pub residual: Option<f64>,
+    /// Time, ms.
+    pub ms: f64,
+    /// Forces along the rows of its problem.
+    pub forces: Vec<f64>,
+    /// Difference from Gauss–Seidel's forces on the same rows, as a part of those.
+    pub force_difference: f64,
+    /// Largest difference of a velocity, as a part of the largest free velocity. It stays small where forces can be
+    /// spread in several ways.
+    pub velocity_difference: f64,
+}
+
+/// The answers, and what is to be said about solvers that do not fit.
+pub fn solve_all(problem: &ContactProblem) -> (Vec<Answer>, Vec<String>) {
+    let mut answers = vec![gauss_seidel(problem, false)];
+    let mut notes = Vec::new();
+    if problem.laws.iter().all(|law| matches!(law, Law::Coulomb { .. })) {
+        pyramids(problem, &mut answers, &mut notes);
+    } else {
+        notes.push(
+            "no pyramids: they stand in for the cone of point contacts, and the problem has other laws too".into(),
+        );
+    }
+    let (m, q, rows) = frictionless_lcp(problem);
+    if rows.is_empty() {
+        notes.push("nothing to solve without friction: the problem has no contacts".into());
+        return (answers, notes);
+    }
+    if problem.laws.iter().any(|law| matches!(law, Law::Equality(_))) {
+        notes.push("without friction: attachments are left out too".into());
+    }
+    let smooth = without_friction(&m, &q);
+    let reference = answers.len();
+    answers.push(gauss_seidel(&smooth, true));
+    for (name, pivot) in [("principal pivoting", principal_pivoting as Pivot), ("Lemke", lemke)] {
+        let start = Instant::now();
+        let solved = pivot(&m, &q).map(|z| z.as_slice().to_vec());
+        let answer = complementarity(name.into(), true, start, solved, rows.len());
+        let compared = answer.compared(&answers[reference].forces, &smooth);
+        answers.push(compared);
+    }
+    (answers, notes)
+}
+
+type Pivot = fn(&DMatrix<f64>, &DVector<f64>) -> Result<DVector<f64>, LcpFault>;
+
+fn pyramids(problem: &ContactProblem, answers: &mut Vec<Answer>, notes: &mut Vec<String>) {
+    for sides in SIDES {
+        let unknowns = (sides + 2) * problem.laws.len();
+        if unknowns > MOST_UNKNOWNS {
+            notes.push(format!("no pyramids of {sides} sides: {unknowns} unknowns, more than {MOST_UNKNOWNS}"));
+            continue;
+        }
+        let start = Instant::now();
+        let Some(solved) = pyramid_lcp(problem, sides) else { continue };
+        let solved = solved.map(|solution| solution.forces);
+        let answer = complementarity(format!("pyramid, {sides} sides"), false, start, solved, problem.rows());
+        let compared = answer.compared(&answers[0].forces, problem);
+        answers.push(compared);
+    }
+}
+
+fn gauss_seidel(problem: &ContactProblem, frictionless: bool) -> Answer {
+    let mut forces = vec![0.0; problem.rows()];
+    let start = Instant::now();
+    let solution = GaussSeidel::default().solve(problem, &mut forces, || true);
+    let ms = 1e3 * start.elapsed().as_secs_f64();
+    let status = match &solution.status {
+        SolverStatus::Converged => "converged".into(),
+        SolverStatus::IterationLimit => "not converged".into(),
+        SolverStatus::Deadline => "out of time".into(),
+        SolverStatus::Bad(fault) => fault.to_string(),
+    };
+    Answer {
+        solver: "Gauss–Seidel".into(),
+        frictionless,
+        status,
+        solved: solution.status == SolverStatus::Converged,
+        iterations: Some(solution.iterations),
+        residual: Some(solution.residual),
+        ms,
+        forces,
+        force_difference: 0.0,
+        velocity_difference: 0.0,
+    }
+}
+
+fn complementarity(
+    solver: String,
+    frictionless: bool,
+    start: Instant,
+    solved: Result<Vec<f64>, LcpFault>,
+    rows: usize,
+) -> Answer {
+    let ms = 1e3 * start.elapsed().as_secs_f64();
+    let (status, forces) = match &solved {
+        Ok(forces) => ("solved".into(), forces.clone()),
+        Err(fault) => (fault.to_string(), vec![0.0; rows]),
+    };
+    Answer {
+        solver,
+        frictionless,
+        status,
+        solved: solved.is_ok(),
+        iterations: None,
+        residual: None,
+        ms,
+        forces,
+        force_difference: 0.0,
+        velocity_difference: 0.0,
+    }
+}
+
+impl Answer {
+    /// With the differences from other forces on the same problem.
+    fn compared(mut self, reference: &[f64], problem: &ContactProblem) -> Self {
+        let norm = |forces: &mut dyn Iterator<Item = f64>| forces.map(|f| f * f).sum::<f64>().sqrt();
+        let apart = norm(&mut self.forces.iter().zip(reference).map(|(a, b)| a - b));
+        let size = norm(&mut reference.iter().copied());
+        self.force_difference = if apart == 0.0 { 0.0 } else { apart / size.max(f64::MIN_POSITIVE) };
+        let free = problem.free.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        let change = |row: usize| (problem.velocity(row, &self.forces) - problem.velocity(row, reference)).abs();
+        let most = (0..problem.rows()).map(change).fold(0.0, f64::max);
+        self.velocity_difference = if most == 0.0 { 0.0 } else { most / free.max(f64::MIN_POSITIVE) };
+        self
+    }
+}
+
+/// The normal rows of a problem as a contact problem of their own.
+fn without_friction(m: &DMatrix<f64>, q: &DVector<f64>) -> ContactProblem {
+    // Symmetric, so the order of rows and columns does not matter.
+    ContactProblem {
+        delassus: m.as_slice().to_vec(),
+        free: q.as_slice().to_vec(),
+        laws: vec![Law::Frictionless; q.len()],
+    }
+}

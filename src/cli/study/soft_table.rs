@@ -1,0 +1,106 @@
+//! The soft table of Duriez 2006, fig. 6, as in `scenes/table.toml`, and with a shelf between its legs.
+
+use std::sync::Arc;
+
+use crate::body::fem::Continuum;
+use crate::body::{Body, MaterialPoint, RefactorPolicy, SoftBody, Step};
+use crate::contact::{ConstraintRow, delassus};
+use crate::hand::{Material, NodeMap};
+use crate::math::{Pose, Vec3};
+use crate::mesh::{TetMesh, blocks};
+use crate::problem::{ContactProblem, Law};
+
+const SIZE: [f64; 3] = [0.4, 0.25, 0.4];
+const CELLS: [usize; 3] = [8, 5, 8];
+/// Breadth of a leg in cells.
+const LEG: usize = 2;
+/// The layer of cells that a shelf fills, counted from the ground.
+const SHELF: usize = 1;
+
+/// How the table is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    /// Four legs and a top.
+    Plain,
+    /// A shelf near the ground ties the legs together.
+    Shelf,
+}
+
+impl Build {
+    /// Both.
+    pub const ALL: [Build; 2] = [Build::Plain, Build::Shelf];
+
+    /// Its name in tables and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Build::Plain => "plain",
+            Build::Shelf => "shelf",
+        }
+    }
+}
+
+/// The mesh, its origin in its middle.
+pub fn mesh(build: Build) -> TetMesh {
+    let in_leg = |i: usize, cells: usize| i < LEG || i + LEG >= cells;
+    let mut mesh = blocks(&Vec3::from(SIZE), CELLS, |[i, j, k]| {
+        let shelf = build == Build::Shelf && j == SHELF;
+        shelf || j == CELLS[1] - 1 || (in_leg(i, CELLS[0]) && in_leg(k, CELLS[2]))
+    });
+    mesh.nodes.iter_mut().for_each(|p| *p -= 0.5 * Vec3::from(SIZE));
+    mesh
+}
+
+/// The body at rest, standing on the plane Y = 0.
+pub fn body(mesh: &TetMesh) -> SoftBody {
+    let material = Material { young: 2e5, poisson: 0.3, density: 500.0, damping_mass: 0.0, damping_stiffness: 0.01 };
+    let continuum = Continuum::new(mesh, &vec![false; mesh.nodes.len()], material);
+    SoftBody::new(Arc::new(continuum), Pose::translation(0.0, 0.5 * SIZE[1], 0.0))
+}
+
+/// The nodes of a leg's sole. Legs 0 and 1 differ in x, 0 and 2 in z.
+pub fn sole(mesh: &TetMesh, leg: usize) -> Vec<usize> {
+    let of_leg =
+        |p: &Vec3| p.y < 1e-9 - 0.5 * SIZE[1] && (p.x > 0.0) == (leg % 2 == 1) && (p.z > 0.0) == (leg / 2 == 1);
+    (0..mesh.nodes.len()).filter(|&n| of_leg(&mesh.nodes[n])).collect()
+}
+
+/// Contact of the soles with the floor, after a step of free fall: the Delassus operator of at most `per_leg` nodes a
+/// leg, leg by leg, each contact with its normal and two tangents.
+pub fn sole_problem(build: Build, per_leg: usize, mu: f64) -> ContactProblem {
+    let mesh = mesh(build);
+    let mut body = body(&mesh);
+    let step = Step { h: 0.01, time: 0.0, gravity: Vec3::new(0.0, -9.81, 0.0), refactor: RefactorPolicy::default() };
+    body.free_motion(&step);
+    let mut rows = Vec::new();
+    for node in (0..4).flat_map(|leg| sole(&mesh, leg).into_iter().take(per_leg)) {
+        let at = MaterialPoint::soft(NodeMap { nodes: [node as u32; 4], weights: [1.0, 0.0, 0.0, 0.0] });
+        rows.extend([Vec3::y(), Vec3::x(), Vec3::z()].map(|along| ConstraintRow { terms: vec![(0, at, along)] }));
+    }
+    let (delassus, free) = delassus(&mut [&mut body], &rows, step.h);
+    ContactProblem { delassus, free, laws: vec![Law::Coulomb { mu }; rows.len() / 3] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assets::load_builtin_scene;
+
+    #[test]
+    fn the_table_is_the_shipped_one() {
+        let scene = load_builtin_scene("table", &[]).expect("a shipped scene").expect("a sound one");
+        let own = body(&mesh(Build::Plain));
+        let shipped = &scene.world.bodies.soft[0];
+        assert_eq!(own.model().material(), shipped.model().material());
+        assert_eq!(own.positions(), shipped.positions());
+    }
+
+    #[test]
+    fn every_leg_has_its_sole() {
+        for build in Build::ALL {
+            let mesh = mesh(build);
+            mesh.check().expect("a sound mesh");
+            let nodes: Vec<usize> = (0..4).flat_map(|leg| sole(&mesh, leg)).collect();
+            assert_eq!(nodes.len(), 4 * (LEG + 1) * (LEG + 1));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+mod operator;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, ensure};
+use serde_json::{Value, json};
+
+use self::operator::Operator;
+use super::soft_table::{Build, body, mesh, sole};
+use crate::assets::{Setting, load_builtin_scene};
+use crate::cli::bench::measure::{advance, steps_of};
+use crate::cli::bench::progress::Progress;
+use crate::cli::{Talk, write_file};
+use crate::math::Vec3;
+
+/// How to study the table.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Coefficients of friction.
+    #[arg(long, value_delimiter = ',', default_values_t = [0.05, 0.1, 0.3, 0.8])]
+    friction: Vec<f64>,
+    /// Seconds to let the table settle.
+    #[arg(long, default_value_t = 0.5)]
+    seconds: f64,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// Draw the Delassus operator, plain and with a shelf: couplings of normals in red, of tangents in blue and green.
+    #[arg(long, value_name = "FILE.png")]
+    picture: Option<PathBuf>,
+}
+
+/// How far the legs spread, and whether they still moved at the end.
+struct Spread {
+    friction: f64,
+    build: Build,
+    spread: f64,
+    speed: f64,
+}
+
+pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
+    ensure!(!arguments.friction.is_empty(), "expected a coefficient of friction at least");
+    let mut progress = Progress::new(talk);
+    let mut spreads = Vec::new();
+    for &friction in &arguments.friction {
+        for build in Build::ALL {
+            spreads.push(spread(friction, build, arguments.seconds, &mut progress)?);
+        }
+    }
+    let operators = Build::ALL.map(Operator::new);
+    progress.clear();
+    if let Some(file) = &arguments.picture {
+        write_file(file, &operator::picture(&operators))?;
+        talk.say(format_args!("the picture is in {}", file.display()));
+    }
+    if arguments.json {
+        println!("{}", as_json(&spreads, &operators, arguments.seconds));
+    } else {
+        print(&spreads, &operators, arguments.seconds);
+    }
+    Ok(())
+}
+
+/// Lets the table settle.
+fn spread(friction: f64, build: Build, seconds: f64, progress: &mut Progress) -> anyhow::Result<Spread> {
+    let settings = [Setting::new("material.felt.friction", friction), Setting::new("seconds", seconds)];
+    let mut scene = load_builtin_scene("table", &settings).context("a shipped scene")??;
+    let mesh = mesh(build);
+    let table = &mut scene.world.bodies.soft[0];
+    let felt = table.material;
+    *table = body(&mesh);
+    table.material = felt;
+    let steps = steps_of(&scene);
+    let name = build.name();
+    advance(&mut scene, steps, |i| progress.show(format_args!("{name}, friction {friction}: step {i} of {steps}")))?;
+    let table = &scene.world.bodies.soft[0];
+    let soles: [Vec<usize>; 4] = std::array::from_fn(|leg| sole(&mesh, leg));
+    let width = |nodes: &[Vec3]| {
+        let foot = |leg: usize| soles[leg].iter().map(|&n| nodes[n]).sum::<Vec3>() / soles[leg].len() as f64;
+        // Between legs that stand side by side.
+        [(0, 1), (2, 3), (0, 2), (1, 3)].iter().map(|&(a, b)| (foot(a) - foot(b)).norm()).sum::<f64>() / 4.0
+    };
+    let speeds = soles.iter().flatten().map(|&n| table.velocities()[n].norm());
+    Ok(Spread {
+        friction,
+        build,
+        spread: 1e3 * (width(table.positions()) - width(&mesh.nodes)),
+        speed: 1e3 * speeds.fold(0.0, f64::max),
+    })
+}
+
+fn print(spreads: &[Spread], operators: &[Operator], seconds: f64) {
+    println!("soft table on four legs, {seconds} s: how far the feet move apart (mm; at the end, mm/s)");
+    println!("{:>9} {:>10} {:>9} {:>15}", "friction", "plain", "", "with a shelf");
+    for pair in spreads.chunks(Build::ALL.len()) {
+        let cells: Vec<String> = pair.iter().map(|s| format!("{:>10.4} {:>9.1e}", s.spread, s.speed)).collect();
+        println!("{:>9} {}", pair[0].friction, cells.join("     "));
+    }
+    println!();
+    println!(
+        "Delassus operator of the soles, {} contacts: coupling between legs as a part of that within",
+        operators[0].contacts()
+    );
+    println!("{:>14} {:>12} {:>12} {:>14} {:>14}", "", "side by side", "diagonal", "of normals", "of tangents");
+    for o in operators {
+        let c = o.coupling();
+        let name = if o.build == Build::Plain { "plain" } else { "with a shelf" };
+        println!("{name:>14} {:>12.3} {:>12.3} {:>14.3} {:>14.3}", c.side_by_side, c.diagonal, c.normals, c.tangents);
+    }
+}
+
+fn as_json(spreads: &[Spread], operators: &[Operator], seconds: f64) -> Value {
+    let row = |s: &Spread| json!({ "friction": s.friction, "build": s.build.name(), "spread_mm": s.spread, "speed_mm_s": s.speed });
+    let rows: Vec<Value> = spreads.iter().map(row).collect();
+    let couplings: serde_json::Map<String, Value> = operators
+        .iter()
+        .map(|o| {
+            let c = o.coupling();
+            let value = json!({
+                "contacts": o.contacts(), "side_by_side": c.side_by_side, "diagonal": c.diagonal,
+                "normals": c.normals, "tangents": c.tangents,
+            });
+            (o.build.name().into(), value)
+        })
+        .collect();
+    json!({ "study": "table", "seconds": seconds, "spreads": rows, "coupling_between_legs": couplings })
+}

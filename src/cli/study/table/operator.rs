@@ -1,0 +1,146 @@
+use crate::cli::png;
+use crate::cli::study::soft_table::{Build, sole_problem};
+use crate::problem::ContactProblem;
+
+const LEGS: usize = 4;
+/// Directions of a contact: the normal and two tangents.
+const DIRECTIONS: usize = 3;
+/// Colours of the directions: red, blue and green.
+const COLOURS: [[f64; 3]; DIRECTIONS] = [[1.0, 0.15, 0.1], [0.2, 0.35, 1.0], [0.1, 0.9, 0.2]];
+/// Pixels of an entry, and between two operators.
+const PIXELS: usize = 4;
+const GAP: usize = 16;
+/// Powers of ten from the brightest entry down to black.
+const DECADES: f64 = 2.5;
+
+/// The Delassus operator of the table's soles, leg by leg.
+pub struct Operator {
+    /// Of which table.
+    pub build: Build,
+    problem: ContactProblem,
+}
+
+/// How much the legs feel each other: norm of the blocks of the operator between legs, as a part of those within.
+pub struct Coupling {
+    /// Of legs that stand side by side.
+    pub side_by_side: f64,
+    /// Of legs across the diagonal.
+    pub diagonal: f64,
+    /// Of normal directions alone, side by side.
+    pub normals: f64,
+    /// Of tangents alone, side by side.
+    pub tangents: f64,
+}
+
+impl Operator {
+    /// The operator of all nodes of the soles.
+    pub fn new(build: Build) -> Self {
+        Self { build, problem: sole_problem(build, usize::MAX, 0.0) }
+    }
+
+    /// Contacts of all legs.
+    pub fn contacts(&self) -> usize {
+        self.problem.laws.len()
+    }
+
+    /// Row of a leg's direction at one of its contacts.
+    fn row(&self, leg: usize, direction: usize, contact: usize) -> usize {
+        DIRECTIONS * (leg * self.contacts() / LEGS + contact) + direction
+    }
+
+    /// Norm of the block between two legs over some directions.
+    fn norm(&self, a: usize, b: usize, directions: &[usize]) -> f64 {
+        let rows = |leg: usize| {
+            let places = directions.iter().flat_map(|&d| (0..self.contacts() / LEGS).map(move |c| (d, c)));
+            places.map(move |(d, c)| self.row(leg, d, c)).collect::<Vec<_>>()
+        };
+        let (rows, columns) = (rows(a), rows(b));
+        let squares = rows.iter().flat_map(|&r| columns.iter().map(move |&c| self.problem.w(r, c).powi(2)));
+        squares.sum::<f64>().sqrt()
+    }
+
+    /// How much the legs feel each other.
+    pub fn coupling(&self) -> Coupling {
+        const SIDE_BY_SIDE: [(usize, usize); 4] = [(0, 1), (2, 3), (0, 2), (1, 3)];
+        const DIAGONAL: [(usize, usize); 2] = [(0, 3), (1, 2)];
+        let mean = |pairs: &[(usize, usize)], directions: &[usize]| {
+            let part = |&(a, b): &(usize, usize)| {
+                let within = self.norm(a, a, directions) * self.norm(b, b, directions);
+                self.norm(a, b, directions) / within.sqrt()
+            };
+            pairs.iter().map(part).sum::<f64>() / pairs.len() as f64
+        };
+        Coupling {
+            side_by_side: mean(&SIDE_BY_SIDE, &[0, 1, 2]),
+            diagonal: mean(&DIAGONAL, &[0, 1, 2]),
+            normals: mean(&SIDE_BY_SIDE, &[0]),
+            tangents: mean(&SIDE_BY_SIDE, &[1, 2]),
+        }
+    }
+
+    fn largest(&self) -> f64 {
+        self.problem.delassus.iter().fold(0.0f64, |most, w| most.max(w.abs()))
+    }
+
+    /// Row of the operator and its direction at a place of the picture: leg by leg, in each leg direction by direction,
+    /// so that every coupling of two directions is one area.
+    fn at(&self, place: usize) -> (usize, usize) {
+        let per_leg = self.contacts() / LEGS;
+        let (leg, within) = (place / (DIRECTIONS * per_leg), place % (DIRECTIONS * per_leg));
+        let direction = within / per_leg;
+        (self.row(leg, direction, within % per_leg), direction)
+    }
+}
+
+/// Operators side by side, a square of pixels for every entry (Duriez 2006, fig. 9 and 11). Entries between two normals
+/// are red, between the tangents blue and green, between two directions a mixture; brightness is the logarithm of the
+/// size.
+pub fn picture(operators: &[Operator]) -> Vec<u8> {
+    let side = operators.iter().map(|o| o.problem.rows()).max().unwrap_or(0) * PIXELS;
+    let width = operators.len() * (side + GAP) + GAP;
+    let height = side + 2 * GAP;
+    let largest = operators.iter().map(Operator::largest).fold(0.0, f64::max);
+    let mut pixels = vec![40; 3 * width * height];
+    for (i, operator) in operators.iter().enumerate() {
+        let left = GAP + i * (side + GAP);
+        for y in 0..operator.problem.rows() * PIXELS {
+            for x in 0..operator.problem.rows() * PIXELS {
+                let ((row, d), (column, e)) = (operator.at(y / PIXELS), operator.at(x / PIXELS));
+                let brightness = brightness(operator.problem.w(row, column), largest);
+                let start = 3 * ((y + GAP) * width + left + x);
+                for channel in 0..3 {
+                    let colour = 0.5 * (COLOURS[d][channel] + COLOURS[e][channel]);
+                    pixels[start + channel] = (255.0 * brightness * colour).round() as u8;
+                }
+            }
+        }
+    }
+    png::encode(width as u32, height as u32, &pixels)
+}
+
+/// From 0, an entry that is nothing beside the largest, to 1, the largest.
+fn brightness(entry: f64, largest: f64) -> f64 {
+    let part = entry.abs() / largest.max(f64::MIN_POSITIVE);
+    if part > 0.0 { (1.0 + part.log10() / DECADES).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_one_place() {
+        let operator = Operator::new(Build::Plain);
+        let mut rows: Vec<usize> = (0..operator.problem.rows()).map(|place| operator.at(place).0).collect();
+        assert!((0..rows.len()).all(|place| operator.at(place).0 % DIRECTIONS == operator.at(place).1));
+        rows.sort_unstable();
+        assert!(rows.iter().enumerate().all(|(i, row)| i == *row));
+    }
+
+    #[test]
+    fn brightness_follows_the_logarithm() {
+        assert_eq!((brightness(2.0, 2.0), brightness(0.0, 2.0), brightness(1e-9, 2.0)), (1.0, 0.0, 0.0));
+        assert!((brightness(-0.2, 2.0) - (1.0 - 1.0 / DECADES)).abs() < 1e-12);
+        assert_eq!(brightness(0.0, 0.0), 0.0);
+    }
+}

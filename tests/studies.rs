@@ -1,0 +1,280 @@
+//! `bench`, `study` and `problem` as a user types them. No test asserts a time.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Runs from a folder without scenes: what is shipped is carried in the program.
+fn fingerpad(arguments: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_fingerpad");
+    Command::new(program).args(arguments).current_dir(env!("CARGO_TARGET_TMPDIR")).output().expect("the program runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let out = fingerpad(arguments);
+    assert!(out.status.success(), "{arguments:?}: {}", text(&out.stderr));
+    serde_json::from_slice(&out.stdout).expect("JSON")
+}
+
+fn file(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("studies");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder.join(name)
+}
+
+fn scene(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes").join(name).to_string_lossy().into_owned()
+}
+
+fn number(value: &Value, path: &str) -> f64 {
+    value.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no number {path} in {value}"))
+}
+
+fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value[key].as_array().unwrap_or_else(|| panic!("no list {key} in {value}"))
+}
+
+#[test]
+fn bench_measures_shipped_scenes_by_both_methods() {
+    let table = file("bench.csv");
+    let out = json(&["bench", "rest", "pinch", "--quick", "--json", "-q", "--csv", &table.to_string_lossy()]);
+    assert!(out["machine"]["threads"].is_number());
+    let rows = list(&out, "rows");
+    let names: Vec<[&str; 2]> =
+        rows.iter().map(|r| ["scenario", "method"].map(|key| r[key].as_str().expect("a word"))).collect();
+    assert_eq!(names, [["pinch", "aggregate"], ["pinch", "point"], ["rest", "aggregate"]]);
+    for row in rows {
+        assert_eq!(row["steps"], 20);
+        for path in
+            ["/contacts/mean", "/constraints/mean", "/solver/iterations_mean", "/realtime_factor", "/step_ms/p99"]
+        {
+            assert!(number(row, path) > 0.0, "{path}: {row}");
+        }
+        for stage in ["proximity", "free", "assembly", "solve", "correction"] {
+            assert!(number(row, "/step_ms/max") >= number(row, &format!("/stages_ms/{stage}")), "{stage}: {row}");
+        }
+        assert!((number(row, "/sim_seconds") - 0.2).abs() < 1e-9 && number(row, "/max_penetration_mm") < 1.0);
+    }
+    assert!(number(&rows[1], "/constraints/mean") > 3.0 * number(&rows[0], "/constraints/mean"), "{rows:?}");
+    assert!(rows[1]["point_over_aggregate"]["solve"].is_number() && rows[0]["point_over_aggregate"].is_null());
+    let table = std::fs::read_to_string(table).expect("the table");
+    let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!((lines.len(), lines[0][0], lines[2][1]), (4, "scenario", "point"));
+    assert!(lines[1..].iter().all(|l| l.len() == lines[0].len() && l[2..].iter().all(|x| x.parse::<f64>().is_ok())));
+}
+
+#[test]
+fn bench_prints_a_table_and_knows_its_names() {
+    let out = fingerpad(&["bench", "rest", "--quick", "-q"]);
+    let table = text(&out.stdout);
+    assert!(
+        ["contacts", "correction", "p99", "× real time", "rest "].iter().all(|word| table.contains(word)),
+        "{table}"
+    );
+    let out = fingerpad(&["bench", "rset"]);
+    assert!(out.status.code() == Some(2) && out.stdout.is_empty());
+    assert!(["`rset`", "free_motion", "pinch", "table"].iter().all(|word| text(&out.stderr).contains(word)));
+}
+
+#[test]
+fn aggregates_do_not_grow_with_the_resolution_of_the_skin() {
+    let plot = file("resolution.svg");
+    let study = json(&[
+        "study",
+        "resolution",
+        "--factors",
+        "1,4",
+        "--steps",
+        "2",
+        "--json",
+        "-q",
+        "--plot",
+        &plot.to_string_lossy(),
+    ]);
+    let rows = list(&study, "rows");
+    let of = |factor: f64, method: &str, path: &str| {
+        let row = rows.iter().find(|r| number(r, "/factor") == factor && r["method"] == method).expect("a row");
+        number(row, path)
+    };
+    assert_eq!(rows.len(), 4);
+    let constraints = |factor, method| of(factor, method, "/constraints/mean");
+    assert!((constraints(1.0, "aggregate") - constraints(4.0, "aggregate")).abs() <= 4.0, "{rows:?}");
+    assert!(constraints(4.0, "point") > 2.0 * constraints(1.0, "point"), "{rows:?}");
+    assert!(of(4.0, "aggregate", "/contacts/mean") > of(1.0, "aggregate", "/contacts/mean"), "{rows:?}");
+    assert!(number(&study, "/growth/point/constraints") > number(&study, "/growth/aggregate/constraints"));
+    let drawing = std::fs::read_to_string(plot).expect("the plot");
+    assert!(drawing.starts_with("<svg") && [">aggregate<", ">point<"].iter().all(|name| drawing.contains(name)));
+}
+
+#[test]
+fn the_cone_study_draws_both_findings() {
+    let plot = file("cone.svg");
+    let study = json(&["study", "cone", "--tests", "2", "--json", "-q", "--plot", &plot.to_string_lossy()]);
+    let gaps = list(&study, "gaps");
+    let gap = |sides: u64| number(gaps.iter().find(|g| g["sides"] == sides).expect("a row"), "/gap");
+    assert!(gap(4) > gap(16) && gap(16) < 0.05, "{gaps:?}");
+    let times = list(&study, "times");
+    assert!(times.iter().all(|t| number(t, "/gauss_seidel_ms") > 0.0 && number(t, "/pyramid_8_ms") > 0.0));
+    let drawing = std::fs::read_to_string(plot).expect("the plot");
+    for words in ["of friction", "5 %", "Gauss–Seidel on the cone", "Lemke on the 8-sided pyramid", "contacts"] {
+        assert!(drawing.contains(&format!(">{words}</text>")), "{words}");
+    }
+    assert!(!drawing.contains("NaN"));
+}
+
+#[test]
+fn legs_spread_or_hold_and_a_shelf_couples_them() {
+    let picture = file("table.png");
+    let study = json(&[
+        "study",
+        "table",
+        "--friction",
+        "0.05,0.8",
+        "--seconds",
+        "0.2",
+        "--json",
+        "-q",
+        "--picture",
+        &picture.to_string_lossy(),
+    ]);
+    let spread = |friction: f64, build: &str| {
+        let mut rows = list(&study, "spreads").iter();
+        let row = rows.find(|r| number(r, "/friction") == friction && r["build"] == build).expect("a row");
+        number(row, "/spread_mm")
+    };
+    for build in ["plain", "shelf"] {
+        assert!(spread(0.05, build) > spread(0.8, build) + 0.1, "{study}");
+    }
+    assert!(spread(0.05, "plain") > spread(0.05, "shelf"), "{study}");
+    for kind in ["side_by_side", "diagonal", "normals", "tangents"] {
+        let [plain, shelf] =
+            ["plain", "shelf"].map(|build| number(&study, &format!("/coupling_between_legs/{build}/{kind}")));
+        assert!(
+            0.0 < plain && plain < shelf && shelf < 0.5,
+            "{kind}: less than within a leg, more with a shelf: {study}"
+        );
+    }
+    let bytes = std::fs::read(picture).expect("the picture");
+    assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.len() > 10_000);
+}
+
+/// Saves a problem of a scene; returns its file and what was said about it.
+fn saved(name: &str, more: &[&str]) -> (String, Value) {
+    let problem = file(&format!("{name}_{}.txt", more.len())).to_string_lossy().into_owned();
+    let scene = scene(&format!("{name}.toml"));
+    let arguments = [&["problem", "save", &scene, "--out", &problem, "--json", "-q"], more].concat();
+    let said = json(&arguments);
+    (problem, said)
+}
+
+fn forces(value: &Value) -> Vec<f64> {
+    list(value, "forces").iter().map(|f| f.as_f64().expect("a force")).collect()
+}
+
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let norm = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();
+    norm(&mut a.iter().zip(b).map(|(a, b)| a - b)) / norm(&mut b.iter().copied())
+}
+
+#[test]
+fn a_saved_problem_has_the_forces_of_its_step() {
+    for (name, more) in [("table", &["--at", "0.1"][..]), ("pinch", &["--at", "2.3", "--method", "aggregate"])] {
+        let (problem, said) = saved(name, more);
+        let solved = json(&["problem", "solve", &problem, "--json"]);
+        assert_eq!((&said["rows"], &said["laws"]), (&solved["rows"], &solved["laws"]));
+        let solvers = list(&solved, "solvers");
+        assert!(solvers[0]["solver"] == "Gauss–Seidel" && solvers[0]["status"] == "converged", "{name}");
+        let difference = apart(&forces(&solvers[0]), &forces(&said));
+        assert!(difference < 1e-5, "{name}: {difference}");
+        let rigid: Vec<&Value> = solvers.iter().filter(|s| s["friction"] == false).collect();
+        assert_eq!(rigid.len(), 3, "Gauss–Seidel, principal pivoting and Lemke on the normal rows");
+        assert!(
+            rigid.iter().all(|s| s["solved"] == true && number(s, "/force_difference") < 1e-6),
+            "{name}: {rigid:?}"
+        );
+    }
+}
+
+#[test]
+fn pyramids_come_closer_with_more_sides_where_they_fit() {
+    let (problem, _) = saved("table", &["--at", "0.05", "--set", "material.felt.friction=0.1"]);
+    let solved = json(&["problem", "solve", &problem, "--json"]);
+    let gap = |name: &str| {
+        let found = list(&solved, "solvers").iter().find(|s| s["solver"] == name).expect("a solver");
+        assert_eq!(found["solved"], true, "{name}");
+        number(found, "/force_difference")
+    };
+    let [four, sixteen] = ["pyramid, 4 sides", "pyramid, 16 sides"].map(gap);
+    assert!(four > sixteen && sixteen < 0.05, "{four} {sixteen}");
+    let (problem, _) = saved("spin_disc", &["--at", "0.02"]);
+    let out = fingerpad(&["problem", "solve", &problem]);
+    let table = text(&out.stdout);
+    assert!(out.status.success() && table.contains("aggregates 1") && table.contains("no pyramids"), "{table}");
+}
+
+#[test]
+fn a_group_can_be_chosen() {
+    let (_, said) = saved("rest", &["--at", "0.1"]);
+    let (_, ball) = saved("rest", &["--at", "0.1", "--group", "1"]);
+    assert_eq!((&said["groups"], &ball["group"]), (&3.into(), &1.into()));
+    assert!(number(&said, "/rows") >= number(&ball, "/rows"));
+}
+
+#[test]
+fn bad_input_gets_a_sentence_and_exit_code_2() {
+    let (good, _) = saved("rest", &["--at", "0.05"]);
+    let good = std::fs::read_to_string(good).expect("a problem");
+    let spoiled = |name: &str, change: &dyn Fn(Vec<&str>) -> Vec<String>| {
+        let problem = file(name);
+        std::fs::write(&problem, change(good.lines().collect()).join("\n")).expect("a file");
+        problem.to_string_lossy().into_owned()
+    };
+    let replaced = |name: &str, line: usize, with: &str| {
+        spoiled(name, &|lines| {
+            let mut lines: Vec<String> = lines.iter().map(|l| l.to_string()).collect();
+            lines[line - 1] = with.into();
+            lines
+        })
+    };
+    let laws: usize = good.lines().filter(|l| l.starts_with("coulomb")).count();
+    let (header, law, row) = (
+        replaced("header.txt", 1, "hello"),
+        replaced("law.txt", 3, "coulomb x"),
+        replaced("row.txt", laws + 4, "w 1 2"),
+    );
+    let short = spoiled("short.txt", &|lines| lines[..3].iter().map(|l| l.to_string()).collect());
+    let negative = spoiled("negative.txt", &|lines| {
+        lines.iter().map(|l| if l.starts_with("coulomb") { "coulomb -1".into() } else { l.to_string() }).collect()
+    });
+    let (rest, out) = (scene("rest.toml"), file("never.txt").to_string_lossy().into_owned());
+    let pinch = scene("pinch.toml");
+    for (arguments, says) in [
+        (&["problem", "solve", &header][..], "header.txt:1: expected the header"),
+        (&["problem", "solve", &law], "law.txt:3: expected `equality N`"),
+        (&["problem", "solve", &row], &format!("row.txt:{}: expected as many numbers", laws + 4)),
+        (&["problem", "solve", &short], "short.txt:4: expected"),
+        (&["problem", "solve", &negative], "negative.txt: row 0 has the coefficient of friction -1"),
+        (&["problem", "solve", "nowhere.txt"], "nowhere.txt: cannot be read"),
+        (&["problem", "save", &rest, "--at", "0.05", "--group", "7", "--out", &out], "there is no group 7"),
+        (&["problem", "save", &rest, "--at", "1e9", "--out", &out], "out of range"),
+        (
+            &["problem", "save", &rest, "--at", "0.05", "--set", "frction=paper", "--out", &out],
+            "did you mean `friction`",
+        ),
+        (&["problem", "save", &pinch, "--at", "0.01", "--set", "gravity=[0, 9, 0]", "--out", &out], "nothing touches"),
+        (&["study", "table", "--friction", "99"], "out of range"),
+        (&["study", "resolution", "--factors", "1000"], "out of range"),
+    ] {
+        let out = fingerpad(arguments);
+        let errors = text(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert!(errors.contains(says) && out.stdout.is_empty(), "{arguments:?}: {errors}");
+    }
+    assert!(!file("never.txt").exists());
+}
