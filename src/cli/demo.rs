@@ -62,12 +62,13 @@ fn say_moment(scene: &Scene, ball: usize, what: &str, step_ms: f64) {
     let segments: std::collections::BTreeSet<_> = held.iter().map(|t| t.a).collect();
     let pressing: f64 = held.iter().map(|t| t.pressing).sum();
     println!(
-        "{:>5.1} s {what:<8} {:>8.1} mm {:>9} {:>9} {:>9} {pressing:>7.1} N {step_ms:>6.2} ms",
+        "{:>5.1} s {what:<8} {:>8.1} mm {:>9} {:>9} {:>9} {:>7.1} N {step_ms:>6.2} ms",
         world.time(),
         1e3 * world.bodies.rigid[ball].centre().y,
         segments.len(),
         world.statistics().contacts,
         world.statistics().constraints,
+        pressing.abs(),
     );
 }
 
