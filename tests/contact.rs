@@ -393,3 +393,22 @@ fn the_order_of_contacts_does_not_matter_to_a_soft_body() {
     println!("forces up to {largest:.3} N differ by {worst:.1e} N");
     assert!(worst < 1e-6 * largest, "{worst} of {largest}");
 }
+
+#[test]
+fn friction_of_rest_holds_and_friction_of_sliding_brakes() {
+    let (rest, sliding, angle) = (0.6, 0.3, 0.45f64);
+    assert!(sliding < angle.tan() && angle.tan() < rest);
+    for push in [0.0, 0.2] {
+        let mut world = slope(rest, angle, &RigidShape::Box(Vec3::new(0.05, 0.02, 0.05)), 0.02);
+        world.materials.set("default", Friction { rest, sliding });
+        world.bodies.rigid[0].set_velocity(Vec3::new(push, 0.0, 0.0), Vec3::zeros());
+        // The first steps find out that it slides.
+        run(&mut world, 0.1);
+        let (start, before) = (world.time(), world.bodies.rigid[0].linear_velocity().x);
+        run(&mut world, 0.5);
+        let a = (world.bodies.rigid[0].linear_velocity().x - before) / (world.time() - start);
+        let expected = if push == 0.0 { 0.0 } else { 9.81 * (angle.sin() - sliding * angle.cos()) };
+        println!("pushed with {push} m/s: {a} for {expected}");
+        assert!((a - expected).abs() < 0.01 * expected + 1e-9, "{a} for {expected}");
+    }
+}
