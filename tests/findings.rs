@@ -1,0 +1,53 @@
+//! The findings of the paper, with the contrast that makes each of them one, through the program.
+#![cfg(feature = "script")]
+
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a shipped script; whether its task succeeded, and the object that `--json` prints.
+fn run(script: &str, arguments: &[&str]) -> (bool, serde_json::Value) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts").join(script);
+    let output = Command::new(env!("CARGO_BIN_EXE_fingerpad"))
+        .args(["run", "--json"])
+        .arg(file)
+        .args(arguments)
+        .output()
+        .expect("the program starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
+    let success = json["task"]["success"].as_bool().expect("a verdict");
+    assert_eq!(output.status.code(), Some(if success { 0 } else { 1 }), "the exit code says the same");
+    (success, json)
+}
+
+/// Talvas 2015, fig. 8.
+#[test]
+fn a_cube_is_lifted_by_its_edges_unless_pressure_is_uniform() {
+    let (lifted, json) = run("edge_cube.rhai", &[]);
+    println!("{}", json["task"]);
+    assert!(lifted, "{}", json["task"]);
+    let (lifted, json) = run("edge_cube.rhai", &["--set", "pressure=uniform"]);
+    assert!(!lifted, "{}", json["task"]);
+}
+
+/// Talvas 2015, fig. 9.
+#[test]
+fn a_bar_stays_level_by_torsional_friction_alone() {
+    let (level, json) = run("bar.rhai", &[]);
+    println!("{}", json["task"]);
+    assert!(level, "{}", json["task"]);
+    let (level, json) = run("bar.rhai", &["--set", "friction=coulomb"]);
+    assert!(!level && json["task"]["reason"].as_str().is_some_and(|r| r.contains("swung")), "{}", json["task"]);
+}
+
+/// Talvas 2015, fig. 6: no rows for every contact, four for every segment that touches.
+#[test]
+fn a_ball_takes_four_rows_a_segment() {
+    let (lifted, json) = run("ball.rhai", &[]);
+    println!("{} contacts, {} rows", json["contacts"], json["constraints"]);
+    assert!(lifted, "{}", json["task"]);
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    assert!(number(&json["contacts"]["max"]) > 60.0);
+    // Sixteen segments, a few of them split, and the post.
+    assert!(number(&json["constraints"]["max"]) <= 80.0);
+}
