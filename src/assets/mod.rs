@@ -4,6 +4,7 @@
 mod builtin;
 mod hand_file;
 mod mesh_file;
+mod picture_file;
 mod problem;
 mod scene_file;
 mod table;
@@ -13,5 +14,6 @@ pub use builtin::{builtin_scene, builtin_scenes, load_builtin_scene};
 pub(crate) use hand_file::read_text;
 pub use hand_file::{builtin_hand, builtin_hand_model, load_hand, load_hand_model};
 pub use mesh_file::{parse_surface_mesh, parse_tet_mesh};
+pub use picture_file::png_bytes;
 pub use problem::{Problem, Problems};
 pub use scene_file::{FileKind, Names, NoSetting, Scene, Setting, file_kind, load_scene, parse_scene, setting_keys};

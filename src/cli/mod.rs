@@ -8,10 +8,10 @@ mod devices;
 mod docs;
 mod hand;
 mod plot;
-mod png;
 mod problem;
 mod render;
 mod run;
+mod scene_arguments;
 mod study;
 
 use std::path::PathBuf;

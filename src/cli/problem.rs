@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::bench::measure::advance;
 use super::bench::progress::Progress;
+use super::scene_arguments::SceneArguments;
 use super::{Talk, write_file};
 use crate::assets::{Setting, load_scene};
 use crate::contact::Group;
@@ -36,12 +37,8 @@ pub struct SaveArguments {
     /// Which group of touching bodies, counted from 0; the one with the most rows if left out.
     #[arg(long)]
     group: Option<usize>,
-    /// How the contacts of the skin become constraints.
-    #[arg(long, value_parser = ["aggregate", "point"])]
-    method: Option<String>,
-    /// Set a parameter, as with `run`; may be repeated.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    settings: Vec<Setting>,
+    #[command(flatten)]
+    changes: SceneArguments,
     /// Print JSON, with the forces that the step found.
     #[arg(long)]
     json: bool,
@@ -55,12 +52,9 @@ pub fn run(command: &Command, talk: Talk) -> anyhow::Result<()> {
 }
 
 fn save(arguments: &SaveArguments, talk: Talk) -> anyhow::Result<()> {
-    // A method by its flag comes last: it wins.
-    let method = arguments.method.iter().map(|method| Setting::new("method", method));
     // Checked as the length of a scene is.
     let at = Setting::new("seconds", arguments.at);
-    let settings: Vec<Setting> = arguments.settings.iter().cloned().chain(method).chain([at]).collect();
-    let mut scene = load_scene(&arguments.scene, &settings)?;
+    let mut scene = load_scene(&arguments.scene, &arguments.changes.settings([at]))?;
     let steps = (arguments.at / scene.world.parameters.dt).round().max(1.0) as u64;
     let mut progress = Progress::new(talk);
     advance(&mut scene, steps, |i| progress.show(format_args!("step {i} of {steps}")))?;

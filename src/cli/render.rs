@@ -8,9 +8,8 @@ pub struct Arguments {
     /// Time of the scene to draw, s.
     #[arg(long, default_value_t = 0.0)]
     at: f64,
-    /// A parameter of the scene, as KEY=VALUE.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    settings: Vec<crate::assets::Setting>,
+    #[command(flatten)]
+    changes: super::scene_arguments::SceneArguments,
     /// Where to write the PNG.
     #[arg(long)]
     out: PathBuf,
@@ -81,11 +80,12 @@ mod drawing {
     use crate::assets::Scene;
     use crate::body::tessellated;
     use crate::body::{Hand, HandOptions};
+    use crate::cli::bench::measure::advance;
     use crate::cli::{Talk, load_model, write_file};
     use crate::hand::HandModel;
     use crate::math::{Pose, Vec3};
     use crate::mesh::SurfaceMesh;
-    use crate::sim::{HandSnapshot, Parameters, Status, World};
+    use crate::sim::{HandSnapshot, Parameters, World};
     use crate::tracking::{Segment, Side};
     use crate::viewer::{Camera, Figure, Lines, Painted, draw};
 
@@ -100,11 +100,7 @@ mod drawing {
         if let Some(file) = &arguments.file
             && crate::assets::file_kind(file)? == crate::assets::FileKind::Scene
         {
-            let mut picture = scene_at(file, arguments)?;
-            picture.size = arguments.size;
-            write_file(&arguments.out, &draw(&picture)?.png_bytes()?)?;
-            talk.say(format_args!("wrote {}", arguments.out.display()));
-            return Ok(());
+            return write(scene_at(file, arguments)?, arguments, talk);
         }
         let model = Arc::new(load_model(arguments.file.as_ref(), talk)?);
         if model.description.pose(&arguments.pose).is_none() {
@@ -115,7 +111,10 @@ mod drawing {
         let options = HandOptions { pose: arguments.pose.clone(), ..Default::default() };
         world.add_hand(Hand::new(model.clone(), &options));
         let snapshot = world.snapshot();
-        let mut picture = figure(&model, &snapshot.hands[0], &arguments.show, arguments.from);
+        write(figure(&model, &snapshot.hands[0], &arguments.show, arguments.from), arguments, talk)
+    }
+
+    fn write(mut picture: Figure, arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         picture.size = arguments.size;
         write_file(&arguments.out, &draw(&picture)?.png_bytes()?)?;
         talk.say(format_args!("wrote {}", arguments.out.display()));
@@ -177,13 +176,9 @@ mod drawing {
     }
 
     fn scene_at(file: &std::path::Path, arguments: &Arguments) -> anyhow::Result<Figure> {
-        let mut scene = crate::assets::load_scene(file, &arguments.settings)?;
-        while scene.world.time() + 0.5 * scene.world.parameters.dt < arguments.at {
-            scene.feed();
-            if scene.world.step().status != Status::Done {
-                bail!("a number ran away at {:.3} s", scene.world.time());
-            }
-        }
+        let mut scene = crate::assets::load_scene(file, &arguments.changes.settings([]))?;
+        let steps = (arguments.at / scene.world.parameters.dt).round().max(0.0) as u64;
+        advance(&mut scene, steps, |_| {})?;
         Ok(scene_figure(&scene, &arguments.show, arguments.from))
     }
 
@@ -228,7 +223,7 @@ mod drawing {
             }
         }
         if layers.contains(&Layer::Forces) {
-            // A centimetre a newton, from the centre of pressure into the touched body.
+            // The force on the finger, a centimetre a newton.
             let arrow = |t: crate::sim::Touch| [t.place, t.place + 0.01 * t.force()];
             lines.push(Lines::new(world.touches().map(arrow), FORCE, 4.0));
         }

@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 use self::summary::Summary;
 use self::trace::Trace;
 use super::Talk;
+use super::scene_arguments::SceneArguments;
 use crate::assets::{FileKind, Scene, Setting, file_kind, load_scene};
 use crate::sim::Status;
 
@@ -25,12 +26,8 @@ pub struct Arguments {
     /// Length of a step, s.
     #[arg(long)]
     dt: Option<f64>,
-    /// How the contacts of the skin become constraints.
-    #[arg(long, value_parser = ["aggregate", "point"])]
-    method: Option<String>,
-    /// Set a parameter, as `dt=0.005`, `friction=paper` or `body.cube.mass=0.2`; may be repeated.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    settings: Vec<Setting>,
+    #[command(flatten)]
+    changes: SceneArguments,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -91,14 +88,11 @@ fn expect_scene(file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The settings of the command line. Flags that are settings under another name come last: they win.
+/// The settings of the command line.
 fn settings(arguments: &Arguments) -> Vec<Setting> {
-    let flags = [
-        arguments.seconds.map(|s| Setting::new("seconds", s)),
-        arguments.dt.map(|s| Setting::new("dt", s)),
-        arguments.method.as_ref().map(|m| Setting::new("method", m)),
-    ];
-    arguments.settings.iter().cloned().chain(flags.into_iter().flatten()).collect()
+    let seconds = arguments.seconds.map(|s| Setting::new("seconds", s));
+    let dt = arguments.dt.map(|s| Setting::new("dt", s));
+    arguments.changes.settings(seconds.into_iter().chain(dt))
 }
 
 fn simulate(scene: &mut Scene, realtime: bool, mut trace: Option<&mut Trace>) -> anyhow::Result<Summary> {

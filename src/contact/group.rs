@@ -8,13 +8,13 @@ use crate::solver::{GaussSeidel, Solution, SolverMemory};
 
 /// Rows on one body of a group.
 #[derive(Clone, Debug)]
-pub(super) struct BodyRows {
-    pub kind: BodyKind,
-    pub dofs: usize,
+struct BodyRows {
+    kind: BodyKind,
+    dofs: usize,
     /// Which rows of the group, as a range of [`Group::touched`].
-    pub rows: Range<usize>,
+    rows: Range<usize>,
     /// Where its directions and responses begin.
-    pub data: usize,
+    data: usize,
 }
 
 /// Bodies that touch each other, and the problem of their contact.
@@ -30,13 +30,14 @@ pub struct Group {
     pub forces: Vec<f64>,
     /// How it was solved.
     pub solution: Option<Solution>,
-    pub(super) bodies: Vec<BodyRows>,
-    pub(super) touched: Vec<u32>,
+    bodies: Vec<BodyRows>,
+    /// Rows that move each body, body by body.
+    touched: Vec<u32>,
     /// Number of each row among the system's.
     system_rows: Vec<usize>,
     /// Rows `H` and their responses `A⁻¹ Hᵀ` on each body.
-    pub(super) directions: Vec<f64>,
-    pub(super) responses: Vec<f64>,
+    directions: Vec<f64>,
+    responses: Vec<f64>,
     pub(super) spare_patches: Vec<ContactPatch>,
     /// Post-stabilisation: the rows that take part, their problem and its solution.
     position_rows: Vec<usize>,

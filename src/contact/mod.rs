@@ -4,7 +4,6 @@
 mod aggregate;
 mod anchor;
 mod attachment;
-mod delassus;
 mod distance;
 mod group;
 mod material;
@@ -19,7 +18,6 @@ mod triangle;
 pub use aggregate::{Aggregate, Pressure, TouchingPoint, split_by_normal, tangents};
 pub use anchor::{Anchor, Contact};
 pub use attachment::{Attachment, AttachmentFault, Joint, Part};
-pub use delassus::{ConstraintRow, delassus};
 pub use distance::{Signed, nearest_on_triangle, signed_distance, sweep};
 pub use group::Group;
 pub use material::{Friction, Materials};

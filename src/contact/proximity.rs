@@ -131,7 +131,8 @@ impl Proximity {
             let sampled = (0..bodies.rigid.len()).filter(|&i| bodies.rigid[i].samples().is_some());
             (0..bodies.hands.len()).flat_map(segments).chain(soft).chain(sampled.map(SurfaceKind::Samples))
         };
-        if !kinds().eq(self.surfaces.iter().map(|s| s.kind)) {
+        let sized = |kind: SurfaceKind| (kind, kind.topology(bodies).1.len());
+        if !kinds().map(sized).eq(self.surfaces.iter().map(|s| (s.kind, s.positions.len()))) {
             self.surfaces = kinds().map(|kind| Surface::new(bodies, kind)).collect();
         }
         self.surfaces.iter_mut().for_each(|surface| surface.update(bodies));
@@ -159,7 +160,7 @@ impl Proximity {
     fn surfaces_and_shapes(&mut self, search: &Search<'_>) {
         let (surfaces, shapes) = (std::mem::take(&mut self.surfaces), std::mem::take(&mut self.shapes));
         for surface in &surfaces {
-            let speed = surface.kind.top_speed(search.bodies);
+            let speed = surface.top_speed(search.bodies);
             for (shape, bounds) in &shapes {
                 let speed = speed + shape.top_speed(search.bodies);
                 let own = matches!((surface.kind, shape), (SurfaceKind::Samples(a), ShapeKind::Rigid(b)) if a == *b);
@@ -192,43 +193,24 @@ impl Proximity {
         self.distances.clear();
         for (v, x) in surface.positions.iter().enumerate() {
             let x_local = to_local(x);
-            let vertices = [v as u32; 3];
             let signed = local_bounds.contains(&x_local, margin).then(|| signed_distance(shape, &x_local));
             self.distances.push(signed);
             let Some(signed) = signed else { continue };
-            let anchor = || surface.kind.anchor(bodies, vertices, [1.0, 0.0, 0.0]);
-            let feature = v as u64;
-            if signed.distance < near {
-                let on_shape = x_local - signed.distance * signed.normal;
-                let places = [*x, pose.translation.vector + pose.rotation * on_shape];
-                let normal = pose.rotation * signed.normal;
-                self.contacts.push(search.contact(
-                    anchor(),
-                    kind.anchor(on_shape, places[1]),
-                    places,
-                    normal,
-                    areas[v],
-                    feature,
-                ));
+            let anchor = surface.kind.anchor(bodies, [v as u32; 3], [1.0, 0.0, 0.0]);
+            // Where on the shape, and which way out: the nearest place, or the one that the free motion runs into.
+            let (on_shape, normal) = if signed.distance < near {
+                (x_local - signed.distance * signed.normal, signed.normal)
             } else if swept && signed.distance < search.reach(speed) {
-                let a = anchor();
-                let b = kind.anchor(x_local, *x);
-                let moved = search.h * (a.velocity(bodies, x) - b.velocity(bodies, x));
+                let moved = search.h * (anchor.velocity(bodies, x) - kind.anchor(x_local, *x).velocity(bodies, x));
                 let to = x_local + pose.rotation.inverse_transform_vector(&moved);
-                if let Some((part, normal)) = sweep(shape, &x_local, &to) {
-                    let hit = x_local + part * (to - x_local);
-                    let places = [*x, pose.translation.vector + pose.rotation * hit];
-                    let normal = pose.rotation * normal;
-                    self.contacts.push(search.contact(
-                        a,
-                        kind.anchor(hit, places[1]),
-                        places,
-                        normal,
-                        areas[v],
-                        feature,
-                    ));
-                }
-            }
+                let Some((part, normal)) = sweep(shape, &x_local, &to) else { continue };
+                (x_local + part * (to - x_local), normal)
+            } else {
+                continue;
+            };
+            let places = [*x, pose.translation.vector + pose.rotation * on_shape];
+            let other = kind.anchor(on_shape, places[1]);
+            self.contacts.push(search.contact(anchor, other, places, pose.rotation * normal, areas[v], v as u64));
         }
         for (t, &corners) in triangles.iter().enumerate() {
             let [Some(a), Some(b), Some(c)] = corners.map(|v| self.distances[v as usize]) else { continue };
@@ -266,14 +248,13 @@ impl Proximity {
         let surfaces = std::mem::take(&mut self.surfaces);
         for (i, a) in surfaces.iter().enumerate() {
             for b in &surfaces[i + 1..] {
+                // Samples of a rigid body meet a soft one through the soft one's vertices and the rigid one's shape.
                 let meet = match (a.kind, b.kind) {
                     (SurfaceKind::Skin(a, _), SurfaceKind::Skin(b, _)) => a != b,
-                    (_, SurfaceKind::Soft(_)) | (SurfaceKind::Soft(_), _) => true,
+                    (SurfaceKind::Skin(..) | SurfaceKind::Soft(_), SurfaceKind::Soft(_)) => true,
                     _ => false,
                 };
-                // Samples of a rigid body meet a soft one through the soft one's vertices and the rigid one's shape.
-                let sampled = |s: &Surface| matches!(s.kind, SurfaceKind::Samples(_));
-                if !meet || sampled(a) || sampled(b) || !a.bounds.meets(&b.bounds, search.reach(0.0)) {
+                if !meet || !a.bounds.meets(&b.bounds, search.reach(0.0)) {
                     continue;
                 }
                 let first = self.contacts.len();

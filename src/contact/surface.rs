@@ -89,6 +89,30 @@ impl Surface {
         }
         self.bounds = Bounds::of(&self.positions);
     }
+
+    /// A speed that no point of it exceeds, m/s.
+    pub fn top_speed(&self, bodies: &Bodies) -> f64 {
+        let fastest =
+            |v: &[f64]| v.chunks_exact(3).map(|v| v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).fold(0.0, f64::max);
+        match self.kind {
+            SurfaceKind::Skin(hand, segment) => {
+                let hand = &bodies.hands[hand.index()];
+                // The bone is rigid: no point is faster than the fastest corner of a box around it.
+                let corner = |i: usize| {
+                    let pick = |c: usize| if i >> c & 1 == 0 { self.bounds.low[c] } else { self.bounds.high[c] };
+                    let at = Vec3::new(pick(0), pick(1), pick(2));
+                    hand.skeleton.kinematics().point_velocity(segment, &at, &hand.skeleton.state().velocity).norm()
+                };
+                let tissue =
+                    if hand.soft { fastest(&hand.tissues[segment.index()].state().velocity).sqrt() } else { 0.0 };
+                (0..8).map(corner).fold(0.0, f64::max) + tissue
+            }
+            SurfaceKind::Soft(body) => {
+                bodies.soft[body].velocities().iter().map(Vec3::norm_squared).fold(0.0, f64::max).sqrt()
+            }
+            SurfaceKind::Samples(body) => ShapeKind::Rigid(body).top_speed(bodies),
+        }
+    }
 }
 
 impl SurfaceKind {
@@ -152,32 +176,6 @@ impl SurfaceKind {
     /// Whether its contacts with another body are aggregated, if contacts are.
     pub fn aggregates(self) -> bool {
         !matches!(self, SurfaceKind::Soft(_))
-    }
-
-    /// A speed that no point of it exceeds, m/s.
-    pub fn top_speed(self, bodies: &Bodies) -> f64 {
-        let fastest =
-            |v: &[f64]| v.chunks_exact(3).map(|v| v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).fold(0.0, f64::max);
-        match self {
-            SurfaceKind::Skin(hand, segment) => {
-                let hand = &bodies.hands[hand.index()];
-                let skin = hand.skin.positions(segment);
-                // The bone is rigid: no point is faster than the fastest corner of a box around it.
-                let bounds = Bounds::of(skin);
-                let corner = |i: usize| {
-                    let pick = |c: usize| if i >> c & 1 == 0 { bounds.low[c] } else { bounds.high[c] };
-                    let at = Vec3::new(pick(0), pick(1), pick(2));
-                    hand.skeleton.kinematics().point_velocity(segment, &at, &hand.skeleton.state().velocity).norm()
-                };
-                let tissue =
-                    if hand.soft { fastest(&hand.tissues[segment.index()].state().velocity).sqrt() } else { 0.0 };
-                (0..8).map(corner).fold(0.0, f64::max) + tissue
-            }
-            SurfaceKind::Soft(body) => {
-                bodies.soft[body].velocities().iter().map(Vec3::norm_squared).fold(0.0, f64::max).sqrt()
-            }
-            SurfaceKind::Samples(body) => ShapeKind::Rigid(body).top_speed(bodies),
-        }
     }
 }
 

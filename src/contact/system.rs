@@ -122,7 +122,7 @@ pub struct System {
 /// Gap after the free motion below which things are as good as touching, m.
 const TOUCHING: f64 = 2e-4;
 
-/// An aggregate's friction is solved over at most this many places.
+/// An aggregate's friction is solved over the cells of a grid with this many a side, if it has more contacts than cells.
 const PATCH_CELLS: usize = 6;
 
 impl System {

@@ -25,7 +25,7 @@ pub struct Touch {
     pub sliding: f64,
     /// How fast they spin about the normal, rad/s.
     pub spinning: f64,
-    /// How much of the friction there is is in use, from 0 to 1; one is slipping.
+    /// How much of the friction there is is in use, from 0 to 1: near enough for a gauge. Whether it slips, `sliding` and `spinning` say.
     pub used: f64,
     /// How many contacts it stands for.
     pub contacts: usize,
@@ -92,7 +92,8 @@ impl World {
         let pair = &self.near().pairs[pair];
         let most = block.mu * pressing;
         let part = |force: f64, most: f64| if most > 0.0 { (force / most).abs() } else { 0.0 };
-        // By the ellipsoid with the half axes of the friction set: a little more than the truth between sliding and spinning.
+        // By the ellipsoid with the half axes of the friction set, which is the set itself for sliding and for spinning, and near it
+        // between the two.
         let used = f64::hypot(part(f64::hypot(t, s), most), part(torque, most * torsion)).min(1.0);
         Some(Touch {
             a: self.bodies.kind(pair.a),

@@ -147,7 +147,7 @@ fn pyramid(problem: &ContactProblem, sides: usize) -> anyhow::Result<Option<Vec<
 
 /// Gap γ between the forces of pyramid and cone (Duriez 2006, eq. 26), of all forces and of friction alone.
 fn gaps(tests: u32) -> anyhow::Result<Vec<Gap>> {
-    let table = sole_problem(Build::Plain, 4, 0.1);
+    let table = sole_problem(Build::Plain, 4, 0.1)?;
     let mut rows = Vec::new();
     for sides in [4, 8, 12, 16, 24, 32] {
         let mut random = Random(0x5eed);
@@ -176,7 +176,7 @@ fn gaps(tests: u32) -> anyhow::Result<Vec<Gap>> {
 fn times(tests: u32) -> anyhow::Result<Vec<Time>> {
     let mut rows = Vec::new();
     for per_leg in [1, 2, 3, 5, 7, 9] {
-        let table = sole_problem(Build::Plain, per_leg, 0.1);
+        let table = sole_problem(Build::Plain, per_leg, 0.1)?;
         let mut random = Random(0x5eed);
         let (mut by_cone, mut by_pyramid, mut failed) = (0.0, 0.0, 0);
         for _ in 0..tests {

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use anyhow::Context;
+
 use crate::body::fem::Continuum;
-use crate::body::{Body, MaterialPoint, RefactorPolicy, SoftBody, Step};
-use crate::contact::{ConstraintRow, delassus};
-use crate::hand::{Material, NodeMap};
+use crate::body::{Fixed, RigidShape, SoftBody};
+use crate::contact::{Friction, Source};
+use crate::hand::Material;
 use crate::math::{Pose, Vec3};
 use crate::mesh::{TetMesh, blocks};
 use crate::problem::{ContactProblem, Law};
+use crate::sim::{Parameters, World};
 
 const SIZE: [f64; 3] = [0.4, 0.25, 0.4];
 const CELLS: [usize; 3] = [8, 5, 8];
@@ -64,20 +67,31 @@ pub fn sole(mesh: &TetMesh, leg: usize) -> Vec<usize> {
     (0..mesh.nodes.len()).filter(|&n| of_leg(&mesh.nodes[n])).collect()
 }
 
-/// Contact of the soles with the floor, after a step of free fall: the Delassus operator of at most `per_leg` nodes a
-/// leg, leg by leg, each contact with its normal and two tangents.
-pub fn sole_problem(build: Build, per_leg: usize, mu: f64) -> ContactProblem {
-    let mesh = mesh(build);
-    let mut body = body(&mesh);
-    let step = Step { h: 0.01, time: 0.0, gravity: Vec3::new(0.0, -9.81, 0.0), refactor: RefactorPolicy::default() };
-    body.free_motion(&step);
-    let mut rows = Vec::new();
-    for node in (0..4).flat_map(|leg| sole(&mesh, leg).into_iter().take(per_leg)) {
-        let at = MaterialPoint::soft(NodeMap { nodes: [node as u32; 4], weights: [1.0, 0.0, 0.0, 0.0] });
-        rows.extend([Vec3::y(), Vec3::x(), Vec3::z()].map(|along| ConstraintRow { terms: vec![(0, at, along)] }));
+/// Contact of the soles with the floor in the first step of a fall, as the simulator meets it: of at most `per_leg` nodes a leg, leg by
+/// leg, each contact with its normal and two tangents.
+pub fn sole_problem(build: Build, per_leg: usize, mu: f64) -> anyhow::Result<ContactProblem> {
+    let mut world = World::new(Parameters::default());
+    world.materials.set("default", Friction::of(mu));
+    world.bodies.soft.push(body(&mesh(build)));
+    world.bodies.fixed.push(Fixed::new(&RigidShape::Ground, Pose::identity())?);
+    world.step();
+    let group = world.system().groups().first().context("the table touches the floor")?;
+    // First row of every contact, by the leg that it belongs to.
+    let mut legs: [Vec<usize>; 4] = Default::default();
+    for (&block, &first) in group.blocks.iter().zip(&group.starts) {
+        if let Source::Point { contact, .. } = world.system().blocks[block].source {
+            let place = world.near().contacts[contact].places[0];
+            legs[usize::from(place.x > 0.0) + 2 * usize::from(place.z > 0.0)].push(first);
+        }
     }
-    let (delassus, free) = delassus(&mut [&mut body], &rows, step.h);
-    ContactProblem { delassus, free, laws: vec![Law::Coulomb { mu }; rows.len() / 3] }
+    let rows: Vec<usize> =
+        legs.iter().flat_map(|leg| leg.iter().take(per_leg)).flat_map(|&first| first..first + 3).collect();
+    let whole = &group.problem;
+    Ok(ContactProblem {
+        delassus: rows.iter().flat_map(|&r| rows.iter().map(move |&c| whole.w(r, c))).collect(),
+        free: rows.iter().map(|&r| whole.free[r]).collect(),
+        laws: vec![Law::Coulomb { mu }; rows.len() / 3],
+    })
 }
 
 #[cfg(test)]

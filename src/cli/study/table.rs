@@ -47,10 +47,10 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
             spreads.push(spread(friction, build, arguments.seconds, &mut progress)?);
         }
     }
-    let operators = Build::ALL.map(Operator::new);
+    let operators = Build::ALL.into_iter().map(Operator::new).collect::<Result<Vec<_>, _>>()?;
     progress.clear();
     if let Some(file) = &arguments.picture {
-        write_file(file, &operator::picture(&operators))?;
+        write_file(file, &operator::picture(&operators)?)?;
         talk.say(format_args!("the picture is in {}", file.display()));
     }
     if arguments.json {

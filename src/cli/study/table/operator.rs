@@ -1,4 +1,4 @@
-use crate::cli::png;
+use crate::assets::png_bytes;
 use crate::cli::study::soft_table::{Build, sole_problem};
 use crate::problem::ContactProblem;
 
@@ -34,8 +34,8 @@ pub struct Coupling {
 
 impl Operator {
     /// The operator of all nodes of the soles.
-    pub fn new(build: Build) -> Self {
-        Self { build, problem: sole_problem(build, usize::MAX, 0.0) }
+    pub fn new(build: Build) -> anyhow::Result<Self> {
+        Ok(Self { build, problem: sole_problem(build, usize::MAX, 0.0)? })
     }
 
     /// Contacts of all legs.
@@ -95,7 +95,7 @@ impl Operator {
 /// Operators side by side, a square of pixels for every entry (Duriez 2006, fig. 9 and 11). Entries between two normals
 /// are red, between the tangents blue and green, between two directions a mixture; brightness is the logarithm of the
 /// size.
-pub fn picture(operators: &[Operator]) -> Vec<u8> {
+pub fn picture(operators: &[Operator]) -> anyhow::Result<Vec<u8>> {
     let side = operators.iter().map(|o| o.problem.rows()).max().unwrap_or(0) * PIXELS;
     let width = operators.len() * (side + GAP) + GAP;
     let height = side + 2 * GAP;
@@ -115,7 +115,7 @@ pub fn picture(operators: &[Operator]) -> Vec<u8> {
             }
         }
     }
-    png::encode(width as u32, height as u32, &pixels)
+    Ok(png_bytes(width as u32, height as u32, &pixels)?)
 }
 
 /// From 0, an entry that is nothing beside the largest, to 1, the largest.
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn every_row_has_one_place() {
-        let operator = Operator::new(Build::Plain);
+        let operator = Operator::new(Build::Plain).expect("a table on the floor");
         let mut rows: Vec<usize> = (0..operator.problem.rows()).map(|place| operator.at(place).0).collect();
         assert!((0..rows.len()).all(|place| operator.at(place).0 % DIRECTIONS == operator.at(place).1));
         rows.sort_unstable();
