@@ -79,7 +79,10 @@ fn run_refuses_what_is_no_scene() {
     for (arguments, says) in [
         (&["run", "hands/right.toml"][..], "expected a scene"),
         (&["run", "scenes/nowhere.toml"], "cannot be read"),
-        (&["run", "hands/README.md"], "expected a scene file (.toml) or a script (.rhai)"),
+        (
+            &["run", "hands/README.md"],
+            "expected a scene file (.toml), a script (.rhai) or the name of a shipped scene (ball, ",
+        ),
         (&["run", "scenes/rest.toml", "--set", "frction=paper"], "did you mean `friction`"),
         (&["run", "scenes/rest.toml", "--set", "dt"], "expected KEY=VALUE"),
         (&["run", "scenes/rest.toml", "--dt", "9"], "9 is out of range; expected a number from 1e-5 to 0.1 s"),

@@ -7,6 +7,8 @@ mod devices;
 #[cfg(feature = "script")]
 mod docs;
 mod hand;
+#[allow(dead_code, reason = "the window uses the rest")]
+mod player;
 mod plot;
 mod problem;
 mod render;

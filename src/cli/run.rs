@@ -1,24 +1,24 @@
 #[cfg(feature = "script")]
-mod script;
+mod outcome;
 pub mod summary;
 mod trace;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use self::summary::Summary;
 use self::trace::Trace;
 use super::Talk;
+use super::player::Player;
 use super::scene_arguments::SceneArguments;
-use crate::assets::{FileKind, Scene, Setting, file_kind, load_scene};
-use crate::sim::Status;
+use crate::assets::Setting;
 
 /// What to simulate, and how.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A scene file (.toml) or a script (.rhai).
+    /// A scene file (.toml), a script (.rhai), or the name of a shipped scene.
     scene: PathBuf,
     /// Seconds to simulate; what the scene says if left out. Of a script, the most.
     #[arg(long)]
@@ -49,43 +49,18 @@ pub enum End {
 }
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
-    let file = arguments.scene.as_path();
-    match file.extension().and_then(|e| e.to_str()) {
-        Some("toml") => run_scene(arguments, talk).map(|()| End::Done),
-        Some("rhai") => run_script(arguments, talk),
-        _ => bail!("{}: expected a scene file (.toml) or a script (.rhai)", file.display()),
-    }
-}
-
-#[cfg(feature = "script")]
-use self::script::run_script;
-
-#[cfg(not(feature = "script"))]
-fn run_script(_arguments: &Arguments, _talk: Talk) -> anyhow::Result<End> {
-    bail!("scripts need the feature `script`, and this program was built without it")
-}
-
-fn run_scene(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
-    let file = arguments.scene.as_path();
-    expect_scene(file)?;
     let clock = Instant::now();
-    let mut scene = load_scene(file, &settings(arguments))?;
-    talk.whisper(format_args!("loaded {} in {:.0} ms", file.display(), 1e3 * clock.elapsed().as_secs_f64()));
-    let mut trace = arguments.trace.as_deref().map(|file| Trace::create(file, &scene)).transpose()?;
-    let summary = simulate(&mut scene, arguments.realtime, trace.as_mut())?;
-    if arguments.json {
-        println!("{}", summary.as_json(&scene));
-    } else {
-        summary.print(&scene);
+    let mut player = Player::load(&arguments.scene, &settings(arguments))?;
+    let loading = 1e3 * clock.elapsed().as_secs_f64();
+    talk.whisper(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));
+    let mut trace = arguments.trace.as_deref().map(|file| Trace::create(file, &player.scene())).transpose()?;
+    let mut summary = Summary::default();
+    let played = play(&mut player, arguments.realtime, &mut summary, trace.as_mut(), talk);
+    if let Some(mut trace) = trace {
+        trace.finish().context("cannot write the trace")?;
     }
-    Ok(())
-}
-
-fn expect_scene(file: &Path) -> anyhow::Result<()> {
-    if file_kind(file)? == FileKind::Hand {
-        bail!("{}: this describes a hand, or nothing; expected a scene", file.display());
-    }
-    Ok(())
+    played?;
+    finish(arguments, &player, &summary)
 }
 
 /// The settings of the command line.
@@ -95,51 +70,64 @@ fn settings(arguments: &Arguments) -> Vec<Setting> {
     arguments.changes.settings(seconds.into_iter().chain(dt))
 }
 
-fn simulate(scene: &mut Scene, realtime: bool, mut trace: Option<&mut Trace>) -> anyhow::Result<Summary> {
-    let dt = scene.world.parameters.dt;
-    let steps = (scene.seconds / dt - 1e-9).ceil().max(1.0) as u64;
-    let mut summary = Summary::default();
+fn play(
+    player: &mut Player,
+    realtime: bool,
+    summary: &mut Summary,
+    mut trace: Option<&mut Trace>,
+    talk: Talk,
+) -> anyhow::Result<()> {
     let start = Instant::now();
-    for step in 1..=steps {
-        scene.feed();
-        let clock = Instant::now();
-        let report = scene.world.step();
-        let seconds = clock.elapsed().as_secs_f64();
-        summary.add(&scene.world, seconds);
-        if let Some(trace) = trace.as_deref_mut() {
-            trace.add(&scene.world, seconds)?;
-        }
-        if report.status == Status::NotFinite {
-            if let Some(trace) = trace {
-                trace.finish()?;
+    let mut simulated = 0.0;
+    while !player.is_over() {
+        let stepped = player.step();
+        player.take_messages().iter().for_each(|line| talk.say(line));
+        stepped?;
+        {
+            let world = &player.scene().world;
+            let seconds = world.times().total;
+            summary.add(world, seconds);
+            if let Some(trace) = trace.as_deref_mut() {
+                trace.add(world, seconds)?;
             }
-            bail!("the state stopped being finite at {:.4} s, in step {step}", scene.world.time());
+            simulated += world.parameters.dt;
         }
         if realtime {
-            let ahead = step as f64 * dt - start.elapsed().as_secs_f64();
+            let ahead = simulated - start.elapsed().as_secs_f64();
             std::thread::sleep(Duration::from_secs_f64(ahead.max(0.0)));
         }
     }
+    player.take_messages().iter().for_each(|line| talk.say(line));
     summary.wall = start.elapsed().as_secs_f64();
-    if let Some(trace) = trace {
-        trace.finish().context("cannot write the trace")?;
-    }
-    Ok(summary)
+    Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::body::{RigidBody, RigidShape};
-    use crate::math::{Pose, Vec3};
-
-    #[test]
-    fn a_state_that_is_not_finite_ends_the_run() {
-        let mut body = RigidBody::new(&RigidShape::Ball(0.1), 1000.0, Pose::identity()).expect("a body");
-        body.set_velocity(Vec3::repeat(f64::INFINITY), Vec3::zeros());
-        let mut scene = Scene { seconds: 1.0, ..Scene::default() };
-        scene.world.bodies.rigid.push(body);
-        let error = simulate(&mut scene, false, None).err().expect("an end");
-        assert_eq!(error.to_string(), "the state stopped being finite at 0.0100 s, in step 1");
+/// Says what became of the run, and of its task if it had one.
+#[cfg(feature = "script")]
+fn finish(arguments: &Arguments, player: &Player, summary: &Summary) -> anyhow::Result<End> {
+    let outcome = player.outcome();
+    if arguments.json {
+        let mut object = summary.as_json(&player.scene());
+        if let Some(outcome) = outcome {
+            object["script"] = player.file().file_stem().map(|stem| stem.to_string_lossy()).into();
+            object["task"] = outcome::as_json(outcome);
+        }
+        println!("{object}");
+    } else {
+        summary.print(&player.scene());
+        if let Some(outcome) = outcome {
+            outcome::print(outcome);
+        }
     }
+    Ok(if outcome.is_none_or(|outcome| outcome.success) { End::Done } else { End::TaskFailed })
+}
+
+#[cfg(not(feature = "script"))]
+fn finish(arguments: &Arguments, player: &Player, summary: &Summary) -> anyhow::Result<End> {
+    if arguments.json {
+        println!("{}", summary.as_json(&player.scene()));
+    } else {
+        summary.print(&player.scene());
+    }
+    Ok(End::Done)
 }
