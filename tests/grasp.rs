@@ -81,7 +81,8 @@ fn squeezed_and_let_go() {
             assert!(held > 1.0, "it is held");
             assert!(worst < 1e-4, "{worst}");
             let fastest = pinch.object().linear_velocity().norm();
-            assert_eq!(pinch.world.touches().count(), 0, "it is let go");
+            // It floats; a finger may meet it again later.
+            assert!(gone, "it is let go");
             assert!(fastest < 0.05, "it drifts as slowly as the fingers opened");
             assert!(speed < 5e-3, "{speed}");
         }

@@ -12,6 +12,8 @@ pub struct TouchingPoint {
     pub depth: f64,
     /// Its part in the normal force, of any scale; the shares are these over their sum.
     pub weight: f64,
+    /// The part of the pair that it belonged to in the last step, if to any.
+    pub part: Option<u32>,
 }
 
 /// How an aggregate's normal force is spread over its contacts.
@@ -97,27 +99,60 @@ pub fn tangents(normal: &Vec3) -> [Vec3; 2] {
     [t, normal.cross(&t)]
 }
 
-/// Splits contacts whose normals disagree, as those of a phalanx over an edge or in a groove: the deepest left is the seed of a group, and
-/// all within `angle` of it belong to it. Leaves the group of each contact in `groups`, and returns how many there are; the groups are
-/// numbered from the deepest seed.
-pub fn split_by_normal(points: &[TouchingPoint], angle: f64, groups: &mut Vec<u32>) -> usize {
+/// Splits contacts whose normals disagree, as those of a phalanx over an edge or in a groove. What belonged together in the last step stays
+/// together while it looks one way, within `angle` of its mean; contacts that are new, or look elsewhere now, join the part that looks
+/// most like them. Of those that no part will have, the deepest is the seed of a new part. Two parts become one when their means have
+/// come within half the angle. So parts do not change from step to step while little changes.
+///
+/// Leaves the part of each contact in `parts`, and returns one more than the greatest number of a part; numbers that are not new are those
+/// of the last step, and some may be empty.
+pub fn split_by_normal(points: &[TouchingPoint], angle: f64, parts: &mut Vec<u32>) -> usize {
     const NONE: u32 = u32::MAX;
-    groups.clear();
-    groups.resize(points.len(), NONE);
-    let mut count = 0;
-    loop {
-        let left = (0..points.len()).filter(|&i| groups[i] == NONE);
-        // The first of the deepest, whatever the order of the rest.
-        let Some(seed) = left.reduce(|best, i| if points[i].depth > points[best].depth { i } else { best }) else {
-            return count;
-        };
-        for i in 0..points.len() {
-            if i == seed || (groups[i] == NONE && points[i].normal.dot(&points[seed].normal) >= angle.cos()) {
-                groups[i] = count as u32;
+    // More than a phalanx has sides; what goes beyond starts anew.
+    const MOST: usize = 8;
+    let mut means = [Vec3::zeros(); MOST];
+    for point in points {
+        if let Some(part) = point.part.filter(|&part| (part as usize) < MOST) {
+            means[part as usize] += point.weight * point.normal;
+        }
+    }
+    let mut means = means.map(|mean| mean.try_normalize(f64::MIN_POSITIVE));
+    for a in 0..MOST {
+        for b in a + 1..MOST {
+            if let (Some(one), Some(other)) = (means[a], means[b])
+                && one.dot(&other) >= (0.5 * angle).cos()
+            {
+                means[b] = None;
             }
         }
-        count += 1;
     }
+    let alike = |point: &TouchingPoint, mean: &Option<Vec3>| mean.map_or(-1.0, |mean| mean.dot(&point.normal));
+    let most_alike = |point: &TouchingPoint| {
+        let better =
+            |best: usize, i: usize| if alike(point, &means[i]) > alike(point, &means[best]) { i } else { best };
+        (0..MOST).reduce(better).unwrap_or(0)
+    };
+    parts.clear();
+    parts.extend(points.iter().map(|point| {
+        let before = point.part.map(|part| part as usize).filter(|&part| part < MOST && means[part].is_some());
+        let fits = |part: &usize| alike(point, &means[*part]) >= angle.cos();
+        before.filter(fits).or_else(|| Some(most_alike(point)).filter(fits)).map_or(NONE, |part| part as u32)
+    }));
+    loop {
+        let left = (0..points.len()).filter(|&i| parts[i] == NONE);
+        // The first of the deepest, whatever the order of the rest.
+        let Some(seed) = left.reduce(|best, i| if points[i].depth > points[best].depth { i } else { best }) else {
+            break;
+        };
+        // A number that is free.
+        let part = (0..).find(|part| !parts.contains(part)).unwrap_or(NONE);
+        for i in 0..points.len() {
+            if i == seed || (parts[i] == NONE && points[i].normal.dot(&points[seed].normal) >= angle.cos()) {
+                parts[i] = part;
+            }
+        }
+    }
+    parts.iter().max().map_or(0, |&part| part as usize + 1)
 }
 
 #[cfg(test)]
@@ -133,7 +168,13 @@ mod tests {
     fn contacts() -> impl Strategy<Value = Vec<TouchingPoint>> {
         let point =
             (vector(0.01), vector(0.3), 1e-5..1e-3f64, 1e-3..1.0f64).prop_map(|(place, lean, depth, weight)| {
-                TouchingPoint { place, normal: (Vec3::new(0.3, 1.0, -0.2) + lean).normalize(), depth, weight }
+                TouchingPoint {
+                    place,
+                    normal: (Vec3::new(0.3, 1.0, -0.2) + lean).normalize(),
+                    depth,
+                    weight,
+                    part: None,
+                }
             });
         prop::collection::vec(point, 3..20)
     }
@@ -176,8 +217,26 @@ mod tests {
         }
     }
 
+    /// Over an edge that turns a little, parts stay; a contact that goes round it changes over, and parts that look one way join.
+    #[test]
+    fn parts_last() {
+        let lean = |degrees: f64| Vec3::new(degrees.to_radians().sin(), degrees.to_radians().cos(), 0.0);
+        let split = |normals: &[(f64, Option<u32>)]| {
+            let point = |&(degrees, part): &(f64, Option<u32>)| TouchingPoint { part, ..at(0.0, 1.0, lean(degrees)) };
+            let mut parts = Vec::new();
+            split_by_normal(&normals.iter().map(point).collect::<Vec<_>>(), 1.0, &mut parts);
+            parts
+        };
+        assert_eq!(split(&[(0.0, None), (10.0, None), (90.0, None)]), [0, 0, 1]);
+        assert_eq!(split(&[(5.0, Some(1)), (15.0, Some(1)), (95.0, Some(0))]), [1, 1, 0], "numbers are kept");
+        // Nearer to the other part, but still within reach of its own.
+        assert_eq!(split(&[(0.0, Some(0)), (0.0, Some(0)), (50.0, Some(0)), (90.0, Some(1))]), [0, 0, 0, 1]);
+        assert_eq!(split(&[(0.0, Some(0)), (0.0, Some(0)), (85.0, Some(0)), (90.0, Some(1))]), [0, 0, 1, 1]);
+        assert_eq!(split(&[(0.0, Some(0)), (20.0, Some(1)), (30.0, None)]), [0, 0, 0]);
+    }
+
     fn at(x: f64, weight: f64, normal: Vec3) -> TouchingPoint {
-        TouchingPoint { place: Vec3::new(x, 0.0, 0.0), normal, depth: weight, weight }
+        TouchingPoint { place: Vec3::new(x, 0.0, 0.0), normal, depth: weight, weight, part: None }
     }
 
     #[test]

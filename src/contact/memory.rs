@@ -13,13 +13,15 @@ pub(super) struct Remembered {
     pub sliding: bool,
 }
 
-/// What is remembered of a single contact of an aggregate.
+/// What is remembered of a single contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RememberedContact {
     /// Normal force, N.
     pub pressure: f64,
     /// Friction on the one side in the world, N.
     pub friction: Vec3,
+    /// The part of its pair that it belonged to, if it was one of an aggregate.
+    pub part: Option<u32>,
 }
 
 /// Things of the last step by feature, to start the next one from.

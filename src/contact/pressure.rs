@@ -1,11 +1,15 @@
+use std::ops::Range;
+
+use super::aggregate::{Aggregate, TouchingPoint};
 use super::anchor::Contact;
 use super::attachment::Attachment;
-use super::memory::ContactMemory;
-use super::proximity::Proximity;
+use super::memory::{ContactMemory, Memory, Remembered, RememberedContact};
+use super::proximity::{Pair, Proximity};
 use crate::body::{Bodies, BodyKind};
 use crate::math::Vec3;
+use crate::solver::Anderson;
 
-/// How pressure spreads over the single contacts, by a contact problem without friction in which every one of them stays out.
+/// How pressure spreads over the single contacts, by a contact problem in which every one of them stays out.
 ///
 /// The aggregate leaves open how its force is spread. The paper spreads it by how deep the free motion goes (eq. 11), as if every
 /// point stood on a spring of its own; points then come to rest a good part of the indentation inside or outside. Here the spread
@@ -15,8 +19,12 @@ use crate::math::Vec3;
 /// 0 ≤ P ⟂ gap + h n·v_free + c P + h² n Σ_bodies H A⁻¹ (Hᵀ n P + q_T) ≥ 0,
 /// ```
 ///
-/// `c` being the compliance of the outermost layer and `q_T` the friction of the last step. All bodies move, so the spread does not
-/// overshoot when a light object tilts. At rest it is exact: the aggregate's force is `Σ P`, and no point is inside.
+/// `c` being the compliance of the outermost layer and `q_T` the friction. All bodies move, so the spread does not overshoot when a light
+/// object tilts. At rest it is exact: the aggregate's force is `Σ P`, and no point is inside.
+///
+/// Friction is an unknown too, three rows for each aggregate of the last step with the shares that it had then, in an ellipsoid, and two for
+/// each contact of rigid bodies: pressure that shifts and friction that answers must agree within the step. With the friction of the last
+/// step instead, a bar held between two pads rocks from step to step. Of other contacts it is that of the last step.
 ///
 /// It is solved by projected Gauss–Seidel on the displacements of the bodies. A sweep costs contacts times degrees of freedom, no
 /// operator is formed, and the pressures of the last step are the start, so at rest one sweep is enough.
@@ -26,6 +34,8 @@ pub(super) struct PressureSolve {
     pub forces: Vec<f64>,
     lines: Vec<Line>,
     parts: Vec<LinePart>,
+    rubs: Vec<Rub>,
+    members: Vec<Member>,
     bodies: Vec<MovedBody>,
     /// Place in `bodies` of each body of the world, or `u32::MAX`.
     places: Vec<u32>,
@@ -34,22 +44,63 @@ pub(super) struct PressureSolve {
     /// Rows, and from when they are asked for their responses, body by body.
     responses: Vec<f64>,
     shifts: Vec<f64>,
+    // Working memory.
+    points: Vec<TouchingPoint>,
+    aggregate: Aggregate,
+    anderson: Anderson,
+    before: Vec<f64>,
+    image: Vec<f64>,
 }
 
-/// One unknown force: of a contact, or along one direction of an attachment.
+/// What an unknown is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The pressure of a contact.
+    Press,
+    /// The pull of an attachment along a direction.
+    Pull,
+    /// The friction of an aggregate: along a tangent, or about the normal.
+    Rub { rub: usize, axis: usize },
+}
+
+/// One unknown force.
 #[derive(Clone, Copy, Debug)]
 struct Line {
+    kind: Kind,
     contact: usize,
     direction: Vec3,
-    /// An attachment pulls as well as it pushes.
-    both_ways: bool,
     /// Gap after the free motion, and what a newton does to it, m and m/N.
     gap: f64,
     diagonal: f64,
     compliance: f64,
+    /// Makes a gap a length: that of spin is an angle.
+    lever: f64,
     force: f64,
-    /// One past the last of its parts.
+    /// Its parts.
+    parts_start: usize,
     parts_end: usize,
+}
+
+/// The friction of an aggregate of the last step.
+#[derive(Clone, Debug)]
+struct Rub {
+    /// Its contacts.
+    members: Range<usize>,
+    /// The first of its lines.
+    line: usize,
+    mu: f64,
+    /// Mean distance from the centre: lever of the torque, m.
+    reach: f64,
+}
+
+/// A contact of an aggregate of the last step.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    contact: usize,
+    /// The line of its pressure.
+    line: usize,
+    /// Directions of the two tangents and of the spin.
+    rows: [Vec3; 3],
 }
 
 /// The row of a line on one body.
@@ -73,9 +124,11 @@ struct MovedBody {
     shift: usize,
 }
 
+/// Sweeps before they are accelerated; even.
+const PLAIN: usize = 6;
 /// Most sweeps, and the change of a gap below which they end, m.
 const SWEEPS: usize = 60;
-const ENOUGH: f64 = 1e-10;
+const ENOUGH: f64 = 1e-9;
 
 impl PressureSolve {
     /// Estimates the normal forces of all contacts.
@@ -85,33 +138,63 @@ impl PressureSolve {
         near: &Proximity,
         attachments: &[Attachment],
         memory: &ContactMemory,
+        blocks: &Memory<Remembered>,
         h: f64,
     ) {
-        self.list_lines(bodies, near, attachments, memory);
+        self.list_lines(bodies, near, attachments, memory, blocks, h);
         self.fill_rows(bodies, near, memory, h);
         self.sweep(bodies, h);
         self.forces.clear();
         self.forces.resize(near.contacts.len(), 0.0);
-        for line in self.lines.iter().filter(|line| !line.both_ways) {
+        for line in self.lines.iter().filter(|line| line.kind == Kind::Press) {
             self.forces[line.contact] = line.force;
         }
     }
 
     /// Lists the unknowns and the bodies that they move. Contacts of attachments stand at the end of the list of contacts.
-    fn list_lines(&mut self, bodies: &Bodies, near: &Proximity, attachments: &[Attachment], memory: &ContactMemory) {
+    fn list_lines(
+        &mut self,
+        bodies: &Bodies,
+        near: &Proximity,
+        attachments: &[Attachment],
+        memory: &ContactMemory,
+        blocks: &Memory<Remembered>,
+        h: f64,
+    ) {
         self.lines.clear();
         self.parts.clear();
+        self.rubs.clear();
+        self.members.clear();
         self.bodies.clear();
         self.places.clear();
         self.places.resize(bodies.count(), u32::MAX);
-        let contacts = near.pairs.iter().flat_map(|p| p.contacts.clone().map(move |i| (p, i)));
-        for (pair, i) in contacts {
-            let contact = &near.contacts[i];
-            let before = memory.find((pair.a, pair.b, contact.feature));
-            let (gap, compliance) = (contact.free_gap, contact.compliance);
-            let line =
-                Line { gap, compliance, force: before.map_or(0.0, |m| m.pressure), ..Line::at(i, contact.normal) };
-            self.push_line(bodies, contact, line);
+        for pair in &near.pairs {
+            let first = self.lines.len();
+            let mut parts = 0;
+            for i in pair.contacts.clone() {
+                let contact = &near.contacts[i];
+                let before = memory.find((pair.a, pair.b, contact.feature));
+                let (gap, compliance) = (contact.free_gap, contact.compliance);
+                let force = before.map_or(0.0, |m| m.pressure);
+                parts = parts.max(before.and_then(|m| m.part).map_or(0, |part| part + 1));
+                let line = Line { gap, compliance, force, ..Line::at(Kind::Press, i, contact.normal) };
+                self.push_line(bodies, contact, line);
+            }
+            for part in 0..parts {
+                let mu = pair.friction.now(blocks.find((pair.a, pair.b, u64::from(part))));
+                let members = members(near, pair, memory).filter(|(_, m)| m.part == Some(part));
+                self.list_rub(bodies, near, pair, members, first, mu, h);
+            }
+            if is_stiff(bodies, pair) {
+                // Also those that did not press: they may come and go.
+                for i in pair.contacts.clone() {
+                    let key = (pair.a, pair.b, near.contacts[i].feature);
+                    let mu = pair.friction.now(blocks.find(key));
+                    let friction = memory.find(key).map_or(Vec3::zeros(), |m| m.friction);
+                    let alone = RememberedContact { pressure: 1.0, friction, part: None };
+                    self.list_rub(bodies, near, pair, std::iter::once((i, &alone)), first, mu, h);
+                }
+            }
         }
         let mut first = near.pairs.last().map_or(0, |p| p.contacts.end);
         for attachment in attachments {
@@ -119,14 +202,65 @@ impl PressureSolve {
             attachment.directions(links, |link, direction| {
                 let contact = &links[link];
                 let gap = direction.dot(&(contact.places[0] - contact.places[1]));
-                let line = Line { both_ways: true, gap, ..Line::at(first + link, direction) };
+                let line = Line { gap, ..Line::at(Kind::Pull, first + link, direction) };
                 self.push_line(bodies, contact, line);
             });
             first += links.len();
         }
     }
 
+    /// Lines for the friction of what was one constraint in the last step.
+    #[expect(clippy::too_many_arguments, reason = "what a step has at hand, and which of it")]
+    fn list_rub<'m>(
+        &mut self,
+        bodies: &Bodies,
+        near: &Proximity,
+        pair: &Pair,
+        members: impl Iterator<Item = (usize, &'m RememberedContact)> + Clone,
+        first_line: usize,
+        mu: f64,
+        h: f64,
+    ) {
+        self.points.clear();
+        self.points.extend(members.clone().map(|(i, m)| {
+            let contact = &near.contacts[i];
+            TouchingPoint {
+                place: contact.places[0],
+                normal: contact.normal,
+                depth: 0.0,
+                weight: m.pressure,
+                part: None,
+            }
+        }));
+        if mu <= 0.0 || !self.aggregate.update(&self.points) {
+            return;
+        }
+        let (start, rub) = (self.members.len(), self.rubs.len());
+        let (mut forces, mut gaps) = ([0.0; 3], [0.0; 3]);
+        let Aggregate { normal, tangents: [t, s], centre, .. } = self.aggregate;
+        for ((i, m), [_, rows @ ..]) in members.zip(&self.aggregate.rows) {
+            let contact = &near.contacts[i];
+            let lever = normal.cross(&(contact.places[0] - centre));
+            for (force, direction) in forces.iter_mut().zip([t, s, lever]) {
+                *force += direction.dot(&m.friction);
+            }
+            for (gap, row) in gaps.iter_mut().zip(rows) {
+                *gap += h * row.dot(&contact.free_velocity);
+            }
+            self.members.push(Member { contact: i, line: first_line + i - pair.contacts.start, rows: *rows });
+        }
+        let reach = self.aggregate.patch.points.iter().map(|p| p.share * f64::hypot(p.place[0], p.place[1])).sum();
+        self.rubs.push(Rub { members: start..self.members.len(), line: self.lines.len(), mu, reach });
+        let contact = self.members[start].contact;
+        for axis in 0..if self.aggregate.resists_spin { 3 } else { 2 } {
+            let (gap, force, lever) = (gaps[axis], forces[axis], if axis == SPIN { reach } else { 1.0 });
+            let line = Line { gap, force, lever, ..Line::at(Kind::Rub { rub, axis }, contact, t) };
+            self.push_line(bodies, &near.contacts[contact], line);
+        }
+    }
+
     fn push_line(&mut self, bodies: &Bodies, contact: &Contact, mut line: Line) {
+        line.parts_start = self.parts.len();
         let touched = contact.a.bodies(bodies).into_iter().chain(contact.b.bodies(bodies)).flatten();
         for kind in touched {
             let place = &mut self.places[bodies.id(kind).index()];
@@ -154,24 +288,28 @@ impl PressureSolve {
         self.responses.clear();
         self.responses.resize(data, 0.0);
         self.entries.clear();
-        let mut first = 0;
         for line in &self.lines {
-            let contact = &near.contacts[line.contact];
-            for part in &mut self.parts[first..line.parts_end] {
+            for part in &mut self.parts[line.parts()] {
                 let body = &self.bodies[part.body as usize];
                 let row = body.data + part.row * body.dofs;
                 let row = &mut self.responses[row..row + body.dofs];
-                contact.add_row(bodies, body.kind, &line.direction, row);
+                match line.kind {
+                    Kind::Rub { rub, axis } => {
+                        for member in &self.members[self.rubs[rub].members.clone()] {
+                            near.contacts[member.contact].add_row(bodies, body.kind, &member.rows[axis], row);
+                        }
+                    }
+                    _ => near.contacts[line.contact].add_row(bodies, body.kind, &line.direction, row),
+                }
                 part.entries_start = self.entries.len();
                 let entries = row.iter().enumerate().filter(|(_, x)| **x != 0.0);
                 self.entries.extend(entries.map(|(i, &x)| ((body.shift + i) as u32, x)));
                 part.entries_end = self.entries.len();
             }
-            first = line.parts_end;
         }
-        for pair in &near.pairs {
-            for contact in &near.contacts[pair.contacts.clone()] {
-                let Some(before) = memory.find((pair.a, pair.b, contact.feature)) else { continue };
+        for pair in near.pairs.iter().filter(|pair| !is_stiff(bodies, pair)) {
+            for (i, before) in members(near, pair, memory).filter(|(_, m)| m.part.is_none()) {
+                let contact = &near.contacts[i];
                 let touched = contact.a.bodies(bodies).into_iter().chain(contact.b.bodies(bodies)).flatten();
                 for kind in touched {
                     let body = &self.bodies[self.places[bodies.id(kind).index()] as usize];
@@ -187,98 +325,226 @@ impl PressureSolve {
             bodies.get_mut(bodies.id(body.kind)).apply_inverse(friction);
             self.shifts.extend(friction.iter().map(|x| h * h * x));
         }
-        let mut first = 0;
-        for line in &mut self.lines {
-            let parts = &self.parts[first..line.parts_end];
-            first = line.parts_end;
+        for index in 0..self.lines.len() {
+            let line = self.lines[index];
             if line.force != 0.0 {
-                respond(line, parts, &self.bodies, &self.entries, &mut self.responses, bodies, h);
-                push(parts, &self.bodies, &self.responses, &mut self.shifts, h * h * line.force);
+                self.respond(index, bodies, h);
+                self.push(index, line.force, h);
             }
         }
     }
 
-    /// Projected Gauss–Seidel. Lines that stay open all along are never asked for their response.
+    /// Projected Gauss–Seidel to and fro, accelerated as the contact solver's.
     fn sweep(&mut self, bodies: &mut Bodies, h: f64) {
-        for _ in 0..SWEEPS {
-            let (mut change, mut first) = (0.0f64, 0);
-            for line in &mut self.lines {
-                let parts = &self.parts[first..line.parts_end];
-                first = line.parts_end;
-                let [Some(start), Some(end)] =
-                    [parts.first().map(|p| p.entries_start), parts.last().map(|p| p.entries_end)]
-                else {
-                    continue;
-                };
-                let moved: f64 = self.entries[start..end].iter().map(|&(i, x)| x * self.shifts[i as usize]).sum();
-                let gap = line.gap + line.compliance * line.force + moved;
-                if !line.both_ways && line.force == 0.0 && gap >= 0.0 {
-                    continue;
+        let count = self.lines.len();
+        for sweep in 0..SWEEPS {
+            let forward = sweep % 2 == 0;
+            if forward && sweep >= PLAIN {
+                if sweep == PLAIN {
+                    self.anderson.start(count);
                 }
-                if line.diagonal == 0.0 {
-                    respond(line, parts, &self.bodies, &self.entries, &mut self.responses, bodies, h);
-                }
-                if line.diagonal <= 0.0 {
-                    continue;
-                }
-                let wanted = line.force - gap / line.diagonal;
-                let wanted = if line.both_ways { wanted } else { wanted.max(0.0) };
-                let step = wanted - line.force;
-                if step != 0.0 {
-                    line.force = wanted;
-                    push(parts, &self.bodies, &self.responses, &mut self.shifts, h * h * step);
-                    change = change.max((line.diagonal * step).abs());
-                }
+                self.before.clear();
+                self.before.extend(self.lines.iter().map(|line| line.force));
             }
+            let visit = |change: f64, index: usize| change.max(self.visit(index, bodies, h));
+            let change = if forward { (0..count).fold(0.0, visit) } else { (0..count).rev().fold(0.0, visit) };
             if change < ENOUGH {
                 break;
             }
+            if !forward && sweep > PLAIN {
+                self.mix(h);
+            }
+        }
+    }
+
+    /// Solves for one unknown, or for the two tangents of one friction; returns by how much a gap changes, m.
+    fn visit(&mut self, index: usize, bodies: &mut Bodies, h: f64) -> f64 {
+        let line = self.lines[index];
+        if line.parts().is_empty() {
+            return 0.0;
+        }
+        match line.kind {
+            Kind::Press => {
+                let gap = self.gap(&line);
+                // What stays open all along is never asked for its response.
+                if line.force == 0.0 && gap >= 0.0 {
+                    return 0.0;
+                }
+                self.respond(index, bodies, h);
+                let diagonal = self.lines[index].diagonal;
+                self.change(index, (line.force - gap / diagonal).max(0.0), h)
+            }
+            Kind::Pull => {
+                self.respond(index, bodies, h);
+                let diagonal = self.lines[index].diagonal;
+                self.change(index, line.force - self.gap(&line) / diagonal, h)
+            }
+            Kind::Rub { rub, axis: SPIN } => {
+                self.respond(index, bodies, h);
+                let diagonal = self.lines[index].diagonal;
+                let most = self.rubs[rub].most_torque(&self.lines, &self.members);
+                self.change(index, (line.force - self.gap(&line) / diagonal).clamp(-most, most), h)
+            }
+            Kind::Rub { rub, axis: 0 } => {
+                self.respond(index, bodies, h);
+                let (other, diagonal) = (self.lines[index + 1], self.lines[index].diagonal);
+                let wanted = [line, other].map(|line| line.force - self.gap(&line) / diagonal);
+                let (size, most) =
+                    (f64::hypot(wanted[0], wanted[1]), self.rubs[rub].most_force(&self.lines, &self.members));
+                let scale = if size > most { most / size } else { 1.0 };
+                let [one, two] = [0, 1].map(|i| self.change(index + i, scale * wanted[i], h));
+                f64::hypot(one, two)
+            }
+            // Together with the other tangent.
+            Kind::Rub { .. } => 0.0,
+        }
+    }
+
+    /// The gap of a line as the bodies stand now.
+    fn gap(&self, line: &Line) -> f64 {
+        let parts = &self.parts[line.parts()];
+        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return 0.0 };
+        let entries = &self.entries[first.entries_start..last.entries_end];
+        let moved: f64 = entries.iter().map(|&(i, x)| x * self.shifts[i as usize]).sum();
+        line.gap + line.compliance * line.force + moved
+    }
+
+    /// Gives a line another force; returns by how much that changes its gap, m.
+    fn change(&mut self, index: usize, wanted: f64, h: f64) -> f64 {
+        let line = &mut self.lines[index];
+        let step = wanted - line.force;
+        // Where nothing moves it is not finite.
+        if step == 0.0 || !step.is_finite() {
+            return 0.0;
+        }
+        line.force = wanted;
+        let change = (line.lever * line.diagonal * step).abs();
+        self.push(index, step, h);
+        change
+    }
+
+    /// Makes a line's rows their responses, and notes what a newton does to its own gap. Tangents are asked together, so that the frame they
+    /// are given in plays no part: what a newton does is the most that one along any tangent does.
+    fn respond(&mut self, index: usize, bodies: &mut Bodies, h: f64) {
+        if self.lines[index].diagonal != 0.0 {
+            return;
+        }
+        let first = match self.lines[index].kind {
+            Kind::Rub { axis: 1, .. } => index - 1,
+            _ => index,
+        };
+        let count = if matches!(self.lines[first].kind, Kind::Rub { axis: 0, .. }) { 2 } else { 1 };
+        for line in first..first + count {
+            for part in &self.parts[self.lines[line].parts()] {
+                let body = &self.bodies[part.body as usize];
+                let row = body.data + part.row * body.dofs;
+                bodies.get_mut(bodies.id(body.kind)).apply_inverse(&mut self.responses[row..row + body.dofs]);
+            }
+        }
+        let felt = |line: usize, cause: usize| {
+            let parts = self.parts[self.lines[line].parts()].iter().zip(&self.parts[self.lines[cause].parts()]);
+            let each = parts.map(|(part, cause)| {
+                let body = &self.bodies[part.body as usize];
+                let response = body.data + cause.row * body.dofs;
+                let entries = &self.entries[part.entries_start..part.entries_end];
+                entries.iter().map(|&(i, x)| x * self.responses[response + i as usize - body.shift]).sum::<f64>()
+            });
+            h * h * each.sum::<f64>()
+        };
+        let own = felt(first, first);
+        let diagonal = if count == 1 {
+            own + self.lines[first].compliance
+        } else {
+            let (other, both) = (felt(first + 1, first + 1), felt(first, first + 1));
+            0.5 * (own + other) + f64::hypot(0.5 * (own - other), both)
+        };
+        // What moves nothing has been asked all the same.
+        let diagonal = diagonal.max(f64::MIN_POSITIVE);
+        self.lines[first..first + count].iter_mut().for_each(|line| line.diagonal = diagonal);
+    }
+
+    /// Adds what a force along a line does to the displacements.
+    fn push(&mut self, index: usize, force: f64, h: f64) {
+        for part in &self.parts[self.lines[index].parts()] {
+            let body = &self.bodies[part.body as usize];
+            let row = body.data + part.row * body.dofs;
+            let shift = self.shifts[body.shift..body.shift + body.dofs].iter_mut();
+            shift.zip(&self.responses[row..row + body.dofs]).for_each(|(x, r)| *x += h * h * force * r);
+        }
+    }
+
+    /// Goes on to where the last sweeps point.
+    fn mix(&mut self, h: f64) {
+        self.image.clear();
+        self.image.extend(self.lines.iter().map(|line| line.force));
+        let lines = &self.lines;
+        self.anderson.mix(&self.before, &mut self.image, |i| lines[i].lever * lines[i].diagonal);
+        for index in 0..self.lines.len() {
+            let (kind, wanted) = (self.lines[index].kind, self.image[index]);
+            self.change(index, if kind == Kind::Press { wanted.max(0.0) } else { wanted }, h);
         }
     }
 }
 
-/// Makes a line's rows their responses, and notes what a newton does to its own gap.
-fn respond(
-    line: &mut Line,
-    parts: &[LinePart],
-    moved: &[MovedBody],
-    entries: &[(u32, f64)],
-    responses: &mut [f64],
-    bodies: &mut Bodies,
-    h: f64,
-) {
-    line.diagonal = line.compliance;
-    for part in parts {
-        let body = &moved[part.body as usize];
-        let row = body.data + part.row * body.dofs;
-        let response = &mut responses[row..row + body.dofs];
-        bodies.get_mut(bodies.id(body.kind)).apply_inverse(response);
-        let own = entries[part.entries_start..part.entries_end].iter();
-        line.diagonal += h * h * own.map(|&(i, x)| x * response[i as usize - body.shift]).sum::<f64>();
+/// The axis about the normal.
+const SPIN: usize = 2;
+
+impl Rub {
+    /// The most force along the tangents beside the torque that there is, and the other way round: both lie in an ellipsoid.
+    fn most_force(&self, lines: &[Line], members: &[Member]) -> f64 {
+        let most = self.mu * self.pressing(lines, members);
+        let torque = lines.get(self.line + SPIN).filter(|line| matches!(line.kind, Kind::Rub { axis: SPIN, .. }));
+        most * rest(torque.map_or(0.0, |line| line.force), most * self.reach)
+    }
+
+    fn most_torque(&self, lines: &[Line], members: &[Member]) -> f64 {
+        let most = self.mu * self.pressing(lines, members);
+        let [t, s] = [0, 1].map(|axis| lines[self.line + axis].force);
+        most * self.reach * rest(f64::hypot(t, s), most)
+    }
+
+    fn pressing(&self, lines: &[Line], members: &[Member]) -> f64 {
+        members[self.members.clone()].iter().map(|m| lines[m.line].force).sum()
     }
 }
 
-/// Adds what a force along a line does to the displacements.
-fn push(parts: &[LinePart], moved: &[MovedBody], responses: &[f64], shifts: &mut [f64], scale: f64) {
-    for part in parts {
-        let body = &moved[part.body as usize];
-        let row = body.data + part.row * body.dofs;
-        let shift = shifts[body.shift..body.shift + body.dofs].iter_mut();
-        shift.zip(&responses[row..row + body.dofs]).for_each(|(x, r)| *x += scale * r);
-    }
+/// What is left of one half axis of an ellipse beside a part of the other.
+fn rest(used: f64, most: f64) -> f64 {
+    if used == 0.0 { 1.0 } else { (1.0 - (used / most).powi(2)).max(0.0).sqrt() }
+}
+
+/// Contacts of a pair that pressed in the last step, with what is remembered of them.
+fn members<'m>(
+    near: &'m Proximity,
+    pair: &'m Pair,
+    memory: &'m ContactMemory,
+) -> impl Iterator<Item = (usize, &'m RememberedContact)> + Clone {
+    let found = |i: usize| memory.find((pair.a, pair.b, near.contacts[i].feature)).map(|m| (i, m));
+    pair.contacts.clone().filter_map(found).filter(|(_, m)| m.pressure > 0.0)
+}
+
+/// Whether neither side of a pair gives way: then a response costs next to nothing.
+fn is_stiff(bodies: &Bodies, pair: &Pair) -> bool {
+    [pair.a, pair.b].iter().all(|&id| matches!(bodies.kind(id), BodyKind::Rigid(_) | BodyKind::Fixed(_)))
 }
 
 impl Line {
-    fn at(contact: usize, direction: Vec3) -> Self {
+    fn at(kind: Kind, contact: usize, direction: Vec3) -> Self {
         Self {
+            kind,
             contact,
             direction,
-            both_ways: false,
             gap: 0.0,
             diagonal: 0.0,
             compliance: 0.0,
+            lever: 1.0,
             force: 0.0,
+            parts_start: 0,
             parts_end: 0,
         }
+    }
+
+    fn parts(&self) -> Range<usize> {
+        self.parts_start..self.parts_end
     }
 }

@@ -167,7 +167,7 @@ impl System {
         let soft = |p: &Pair| p.aggregate && is_soft(bodies, p);
         let spread = parameters.method == Method::Aggregate && parameters.pressure == Pressure::NonUniform;
         if spread && near.pairs.iter().any(soft) {
-            self.pressure.solve(bodies, near, attachments, &self.contact_memory, h);
+            self.pressure.solve(bodies, near, attachments, &self.contact_memory, &self.memory, h);
         } else {
             self.pressure.forces.clear();
         }
@@ -255,7 +255,8 @@ impl System {
             let (c, weight) = (&near.contacts[i], weight(i));
             if weight > 0.0 {
                 let depth = (limit - c.free_gap).max(0.0);
-                self.points.push(TouchingPoint { place: c.places[0], normal: c.normal, depth, weight });
+                let part = self.contact_memory.find((pair.a, pair.b, c.feature)).and_then(|m| m.part);
+                self.points.push(TouchingPoint { place: c.places[0], normal: c.normal, depth, weight, part });
                 self.chosen.push(i as u32);
             }
         }
@@ -451,13 +452,13 @@ impl System {
                 memory.keep(key, Remembered { force, torque, sliding });
                 if let Source::Point { .. } = block.source {
                     let friction = t * block.frame[1] + s * block.frame[2];
-                    contact_memory.keep(key, RememberedContact { pressure: n, friction });
+                    contact_memory.keep(key, RememberedContact { pressure: n, friction, part: None });
                 }
-                let Source::Aggregate { pair, aggregate, .. } = block.source else { continue };
+                let Source::Aggregate { pair, aggregate, part } = block.source else { continue };
                 for (&contact, rows) in members[aggregate].iter().zip(&aggregates[aggregate].rows) {
                     let key = (near.pairs[pair].a, near.pairs[pair].b, near.contacts[contact as usize].feature);
                     let (pressure, friction) = (n * rows[0].norm(), t * rows[1] + s * rows[2] + torque * rows[3]);
-                    contact_memory.keep(key, RememberedContact { pressure, friction });
+                    contact_memory.keep(key, RememberedContact { pressure, friction, part: Some(part) });
                 }
             }
         }

@@ -153,6 +153,10 @@ impl State {
         let body = &self.scene.world.bodies.hands[hand];
         let tracked = &body.skeleton.tracked;
         let limits = body.model().description.limits();
+        // From the script's first word on the motion in the scene's file is over.
+        if let Some(motion) = self.scene.motions.get_mut(hand) {
+            *motion = None;
+        }
         self.puppets[hand].get_or_insert_with(|| Puppet::new(tracked.palm(), tracked.angles(), limits))
     }
 

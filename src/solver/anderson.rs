@@ -7,7 +7,7 @@ const WINDOW: usize = 6;
 /// `G(x) − x` is least. On contact problems it makes up for the slow tail of Gauss–Seidel; where the laws switch it may overshoot, so
 /// the residual is watched, and it starts anew when that has grown.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Anderson {
+pub struct Anderson {
     n: usize,
     /// How many differences are remembered, and where the next one goes.
     count: usize,
@@ -29,15 +29,15 @@ impl Anderson {
     pub fn start(&mut self, n: usize) {
         self.n = n;
         self.least = f64::INFINITY;
-        self.best.clear();
-        self.best.resize(n, 0.0);
-        for memory in [&mut self.image, &mut self.residual] {
+        let single = [&mut self.best, &mut self.image, &mut self.residual].map(|memory| (memory, n));
+        let many = [&mut self.images, &mut self.residuals].map(|memory| (memory, n * WINDOW));
+        for (memory, size) in single.into_iter().chain(many) {
             memory.clear();
-            memory.resize(n, 0.0);
-        }
-        for memory in [&mut self.images, &mut self.residuals] {
-            memory.clear();
-            memory.resize(n * WINDOW, 0.0);
+            if memory.capacity() < size {
+                // With room for a few contacts more.
+                memory.reserve(2 * size);
+            }
+            memory.resize(size, 0.0);
         }
         self.forget();
     }

@@ -58,6 +58,8 @@ pub struct GaussSeidel {
 pub struct SolverMemory {
     anderson: Anderson,
     before: Vec<f64>,
+    /// The forces whose sweep changed least.
+    best: Vec<f64>,
 }
 
 /// Sweeps before they are accelerated; even. With a good start fewer are enough.
@@ -86,7 +88,9 @@ impl GaussSeidel {
         }
         forces.iter_mut().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
         let scale = problem.free.iter().fold(0.0f64, |m, v| m.max(v.abs())).max(f64::MIN_POSITIVE);
-        let mut residual = f64::INFINITY;
+        let (mut residual, mut least) = (f64::INFINITY, f64::INFINITY);
+        memory.best.clear();
+        memory.best.extend_from_slice(forces);
         let done = |status, iterations, residual| Solution { status, iterations, residual };
         for sweep in 0..self.parameters.iterations {
             if !go_on() {
@@ -105,11 +109,20 @@ impl GaussSeidel {
             if residual <= self.parameters.tolerance {
                 return done(SolverStatus::Converged, sweep + 1, residual);
             }
+            if residual < least {
+                least = residual;
+                memory.best.clear();
+                memory.best.extend_from_slice(forces);
+            }
             if !forward && sweep > PLAIN {
                 memory.anderson.mix(&memory.before, forces, |row| problem.w(row, row));
             }
         }
-        done(SolverStatus::IterationLimit, self.parameters.iterations, residual)
+        // The last sweep may have been a bad guess.
+        if least < residual || !residual.is_finite() {
+            forces.copy_from_slice(&memory.best);
+        }
+        done(SolverStatus::IterationLimit, self.parameters.iterations, least.min(residual))
     }
 
     /// Visits every block once; returns the largest change of a velocity.

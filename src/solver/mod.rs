@@ -7,6 +7,7 @@ mod gauss_seidel;
 mod lcp;
 mod pyramid;
 
+pub use anderson::Anderson;
 pub use ball::{solve_in_ball, solve_in_disc};
 pub use gauss_seidel::{GaussSeidel, Solution, SolverMemory, SolverParameters, SolverStatus};
 pub use lcp::{LcpFault, lemke, principal_pivoting};
