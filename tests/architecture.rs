@@ -36,7 +36,7 @@ fn module(file: &Path) -> String {
     below.iter().next().expect("a name").to_string_lossy().trim_end_matches(".rs").to_string()
 }
 
-const RANKS: [(&str, u32); 15] = [
+const RANKS: [(&str, u32); 16] = [
     ("math", 0),
     ("mesh", 1),
     ("problem", 1),
@@ -48,6 +48,7 @@ const RANKS: [(&str, u32); 15] = [
     ("sim", 5),
     ("assets", 6),
     ("devices", 7),
+    ("record", 7),
     ("script", 7),
     ("viewer", 7),
     ("cli", 8),

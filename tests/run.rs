@@ -69,8 +69,10 @@ fn run_prints_a_table_and_writes_a_trace() {
     let trace = std::fs::read_to_string(&file).expect("the trace");
     let lines: Vec<Vec<&str>> = trace.lines().map(|l| l.split(',').collect()).collect();
     assert_eq!(lines.len(), 4);
-    assert!(lines.iter().all(|line| line.len() == 1 + 13 + 7 + 20 + 5), "{}", lines[0].len());
-    assert_eq!((lines[0][0], lines[0][1], lines[0][45]), ("time", "capsule.x", "step_ms"));
+    // The step, the capsule, palm and joints as simulated and as tracked, what sixteen segments feel, the solver.
+    let columns = 3 + 13 + 2 * (7 + 20) + 2 * 16 + 8;
+    assert!(lines.iter().all(|line| line.len() == columns), "{}", lines[0].len());
+    assert_eq!((lines[0][0], lines[0][3], lines[0][columns - 1]), ("time", "capsule.x", "step_ms"));
     assert!(lines[1..].iter().flatten().all(|x| x.parse::<f64>().is_ok_and(f64::is_finite)));
 }
 
@@ -81,7 +83,7 @@ fn run_refuses_what_is_no_scene() {
         (&["run", "scenes/nowhere.toml"], "cannot be read"),
         (
             &["run", "hands/README.md"],
-            "expected a scene file (.toml), a script (.rhai) or the name of a shipped scene (ball, ",
+            "expected a scene file (.toml), a script (.rhai), a recording (.fpr) or the name of a shipped scene (ball, ",
         ),
         (&["run", "scenes/rest.toml", "--set", "frction=paper"], "did you mean `friction`"),
         (&["run", "scenes/rest.toml", "--set", "dt"], "expected KEY=VALUE"),

@@ -1,9 +1,9 @@
 //! The shipped scenes and the files that they name, carried in the program, so that benchmarks and studies run from any
 //! folder.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
-use super::{Problems, Scene, Setting, parse_scene};
+use super::{Files, Problems, Scene, Setting};
 
 macro_rules! shipped {
     ($($name:literal)*) => {
@@ -25,6 +25,8 @@ const FILES: &[(&str, &str)] = &[
 
 /// The folder, found on no disk, in which the carried files lie.
 const ROOT: &str = "fingerpad:";
+/// The average right hand below that folder.
+pub(super) const RIGHT_HAND: &str = "fingerpad:/hands/right.toml";
 
 /// Names of the shipped scenes.
 pub fn builtin_scenes() -> impl Iterator<Item = &'static str> {
@@ -38,8 +40,12 @@ pub fn builtin_scene(name: &str) -> Option<&'static str> {
 
 /// Builds the world of a shipped scene, with some parameters set from outside; nothing if there is no such scene.
 pub fn load_builtin_scene(name: &str, settings: &[Setting]) -> Option<Result<Scene, Problems>> {
-    let file = Path::new(ROOT).join("scenes").join(name).with_extension("toml");
-    builtin_scene(name).map(|text| parse_scene(&file, text, settings))
+    builtin_scene_file(name).map(|file| Files::default().load_scene(&file, settings))
+}
+
+/// The path under which a shipped scene is carried.
+pub fn builtin_scene_file(name: &str) -> Option<PathBuf> {
+    builtin_scene(name).map(|_| Path::new(ROOT).join("scenes").join(format!("{name}.toml")))
 }
 
 /// The text of a carried file, by its path below the folder of those.
@@ -53,12 +59,9 @@ pub(super) fn carried(file: &Path) -> Option<&'static str> {
         }
     }
     let path = parts.join("/");
-    FILES.iter().find(|(own, _)| *own == path).map(|(_, text)| *text)
-}
-
-/// Whether a file is there, carried or on disk.
-pub(super) fn is_there(file: &Path) -> bool {
-    carried(file).is_some() || file.exists()
+    let scene = path.strip_prefix("scenes/").and_then(|path| path.strip_suffix(".toml"));
+    let file = || FILES.iter().find(|(own, _)| *own == path).map(|(_, text)| *text);
+    scene.and_then(builtin_scene).or_else(file)
 }
 
 #[cfg(test)]
@@ -85,7 +88,8 @@ mod tests {
         }
         assert!(carried(Path::new("fingerpad:/scenes/../hands/left.toml")).is_some());
         assert!(carried(Path::new("fingerpad:/hands/nobody.toml")).is_none());
-        assert!(carried(Path::new("hands/left.toml")).is_none() && !is_there(Path::new("fingerpad:/nothing")));
+        assert!(carried(Path::new("hands/left.toml")).is_none());
+        assert_eq!(carried(Path::new("fingerpad:/scenes/rest.toml")), builtin_scene("rest"));
     }
 
     #[test]

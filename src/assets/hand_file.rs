@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
-use super::builtin::{carried, is_there};
+use super::Files;
+use super::builtin::RIGHT_HAND;
 use super::mesh_file::parse_tet_mesh;
 use super::problem::Problems;
 use super::table::{Document, Table, listed, nearest};
@@ -10,18 +11,22 @@ use crate::hand::{
     TissueThickness,
 };
 use crate::math::Vec3;
-use crate::mesh::TetMesh;
 use crate::tracking::{ANGLES, Finger, Segment, Side};
 
 /// How many files may stand on each other's shoulders through `base`.
 const MOST_BASES: usize = 8;
-/// The file that the built-in hand was made from.
-pub(super) const BUILTIN: &str = "hands/right.toml";
 
 /// Reads a hand file: lengths in metres, angles in degrees, everything else SI. A file with `base = "other.toml"` holds only
 /// what differs from the other.
 pub fn load_hand(file: &Path) -> Result<HandDescription, Problems> {
-    read_document(load_document(file, &mut Vec::new())?)
+    Files::default().load_hand(file)
+}
+
+impl Files {
+    /// Reads a hand file and those that it names, as [`load_hand`] does from the disk.
+    pub fn load_hand(&self, file: &Path) -> Result<HandDescription, Problems> {
+        read_document(load_document(self, file, &mut Vec::new())?, self)
+    }
 }
 
 /// Reads a hand file and makes the hand ready: what cannot be meshed is a problem of the file too.
@@ -31,16 +36,16 @@ pub fn load_hand_model(file: &Path) -> Result<HandModel, Problems> {
 
 /// The description of the average right hand that the program carries with it.
 pub fn builtin_hand() -> Result<HandDescription, Problems> {
-    read_document(Document::parse(Path::new(BUILTIN), include_str!("../../hands/right.toml"))?)
+    load_hand(Path::new(RIGHT_HAND))
 }
 
 /// The average right hand that the program carries with it, ready.
 pub fn builtin_hand_model() -> Result<HandModel, Problems> {
-    HandModel::new(builtin_hand()?).map_err(|fault| Problems::with_file(Path::new(BUILTIN), fault.to_string()))
+    HandModel::new(builtin_hand()?).map_err(|fault| Problems::with_file(Path::new(RIGHT_HAND), fault.to_string()))
 }
 
-fn read_document(document: Document) -> Result<HandDescription, Problems> {
-    let hand = read_hand(&document.root());
+fn read_document(document: Document, files: &Files) -> Result<HandDescription, Problems> {
+    let hand = read_hand(&document.root(), files);
     let mut problems = document.into_problems();
     match hand {
         Ok(hand) if problems.0.is_empty() => Ok(hand),
@@ -52,17 +57,8 @@ fn read_document(document: Document) -> Result<HandDescription, Problems> {
     }
 }
 
-/// The text of a file. Bytes that are not UTF-8 become replacement characters, so that the parser can say what it met.
-pub(crate) fn read_text(file: &Path) -> Result<String, Problems> {
-    if let Some(text) = carried(file) {
-        return Ok(text.into());
-    }
-    let bytes = std::fs::read(file).map_err(|e| Problems::with_file(file, format!("cannot be read: {e}")))?;
-    Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
-}
-
-fn load_document(file: &Path, above: &mut Vec<PathBuf>) -> Result<Document, Problems> {
-    let document = Document::parse(file, &read_text(file)?)?;
+fn load_document(files: &Files, file: &Path, above: &mut Vec<PathBuf>) -> Result<Document, Problems> {
+    let document = Document::parse(file, &files.read_text(file)?)?;
     let root = document.root();
     if !root.has("base") {
         return Ok(document);
@@ -73,10 +69,10 @@ fn load_document(file: &Path, above: &mut Vec<PathBuf>) -> Result<Document, Prob
         root.complain("base", "the files name each other in a circle");
         return Err(document.into_problems());
     }
-    match load_document(&base, above) {
+    match load_document(files, &base, above) {
         Ok(base) => Ok(document.over(base)),
         Err(mut problems) => {
-            if !is_there(&base) {
+            if !files.is_there(&base) {
                 root.complain("base", format!("there is no file {}", base.display()));
                 problems = document.into_problems();
             }
@@ -85,7 +81,7 @@ fn load_document(file: &Path, above: &mut Vec<PathBuf>) -> Result<Document, Prob
     }
 }
 
-fn read_hand(root: &Table<'_>) -> Result<HandDescription, Problems> {
+fn read_hand(root: &Table<'_>, files: &Files) -> Result<HandDescription, Problems> {
     root.has("base");
     let name = root.text("name");
     let side = [Side::Right, Side::Left][root.choice("side", &["right", "left"])];
@@ -94,7 +90,7 @@ fn read_hand(root: &Table<'_>) -> Result<HandDescription, Problems> {
     let bone_density = root.number("bone_density", ranges::DENSITY);
     let tissue = read_material(root);
     let coupling = read_coupling(root);
-    let (mesh, mesh_problems) = read_mesh(root);
+    let (mesh, mesh_problems) = read_mesh(root, files);
     let poses = read_poses(root, &fingers);
     let mut hand = HandDescription { name, side, palm, fingers, tissue, bone_density, coupling, mesh, poses };
     if let Some(factor) = read_scale(root, &hand) {
@@ -208,7 +204,7 @@ fn read_coupling(root: &Table<'_>) -> Coupling {
     coupling
 }
 
-fn read_mesh(root: &Table<'_>) -> (MeshOptions, Problems) {
+fn read_mesh(root: &Table<'_>, files: &Files) -> (MeshOptions, Problems) {
     let mut problems = Problems::default();
     let (mut options, Some(table)) = (MeshOptions::default(), root.table_if_any("mesh")) else {
         return (MeshOptions::default(), problems);
@@ -227,10 +223,10 @@ fn read_mesh(root: &Table<'_>) -> (MeshOptions, Problems) {
                 continue;
             }
             let path = replaced.path(&name);
-            match read_tet_mesh(&path) {
+            match files.read_text(&path).and_then(|text| parse_tet_mesh(&path, &text)) {
                 Ok(mesh) => options.replaced.push((segment, mesh)),
                 Err(Problems(mut found)) => {
-                    if !path.exists() {
+                    if !files.is_there(&path) {
                         replaced.complain(&name, format!("there is no file {}", path.display()));
                         found.clear();
                     }
@@ -242,10 +238,6 @@ fn read_mesh(root: &Table<'_>) -> (MeshOptions, Problems) {
     }
     table.finish();
     (options, problems)
-}
-
-fn read_tet_mesh(file: &Path) -> Result<TetMesh, Problems> {
-    parse_tet_mesh(file, &read_text(file)?)
 }
 
 fn read_poses(root: &Table<'_>, fingers: &[FingerDescription; 5]) -> Vec<NamedPose> {

@@ -2,6 +2,7 @@
 //! goes out.
 
 mod builtin;
+mod files;
 mod hand_file;
 mod mesh_file;
 mod picture_file;
@@ -9,9 +10,8 @@ mod problem;
 mod scene_file;
 mod table;
 
-pub use builtin::{builtin_scene, builtin_scenes, load_builtin_scene};
-#[cfg(feature = "script")]
-pub(crate) use hand_file::read_text;
+pub use builtin::{builtin_scene, builtin_scene_file, builtin_scenes, load_builtin_scene};
+pub use files::Files;
 pub use hand_file::{builtin_hand, builtin_hand_model, load_hand, load_hand_model};
 pub use mesh_file::{parse_surface_mesh, parse_tet_mesh};
 pub use picture_file::png_bytes;

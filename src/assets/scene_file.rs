@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use self::settings::{NoSetting, Setting, setting_keys};
-use super::hand_file::read_text;
+use super::files::Files;
 use super::problem::Problems;
 use super::table::{Document, Table};
 use crate::hand::HandModel;
@@ -68,11 +68,7 @@ const OF_SCENES: [&str; 10] =
 
 /// Tells by its content whether a file describes a hand or a scene; a file that gives no sign is taken for a hand.
 pub fn file_kind(file: &Path) -> Result<FileKind, Problems> {
-    let document = Document::parse(file, &read_text(file)?)?;
-    let root = document.root();
-    let hand = root.has("palm") || root.has("base");
-    let scene = OF_SCENES.iter().any(|key| root.has(key));
-    Ok(if scene && !hand { FileKind::Scene } else { FileKind::Hand })
+    Files::default().file_kind(file)
 }
 
 /// Names of the bodies of a scene, each kind in the order of its bodies.
@@ -90,22 +86,43 @@ pub struct Names {
 
 /// Reads a scene file and builds its world, with some parameters set from outside.
 pub fn load_scene(file: &Path, settings: &[Setting]) -> Result<Scene, Problems> {
-    parse_scene(file, &read_text(file)?, settings)
+    Files::default().load_scene(file, settings)
 }
 
 /// Builds the world of a scene from the text of its file; files that it names are looked for beside it.
 pub fn parse_scene(file: &Path, text: &str, settings: &[Setting]) -> Result<Scene, Problems> {
-    let mut document = Document::parse(file, text)?;
-    settings::apply(&mut document, settings);
-    let mut others = Problems::default();
-    let stem = file.file_stem().map_or("scene".into(), |stem| stem.to_string_lossy());
-    let scene = read_scene(&document.root(), &stem, &mut others);
-    let mut problems = document.into_problems();
-    problems.0.extend(others.0);
-    problems.into_result().map(|()| scene)
+    Files::default().parse_scene(file, text, settings)
 }
 
-fn read_scene(root: &Table<'_>, name: &str, problems: &mut Problems) -> Scene {
+impl Files {
+    /// Tells what a file describes, as [`file_kind`] does.
+    pub fn file_kind(&self, file: &Path) -> Result<FileKind, Problems> {
+        let document = Document::parse(file, &self.read_text(file)?)?;
+        let root = document.root();
+        let hand = root.has("palm") || root.has("base");
+        let scene = OF_SCENES.iter().any(|key| root.has(key));
+        Ok(if scene && !hand { FileKind::Scene } else { FileKind::Hand })
+    }
+
+    /// Builds the world of a scene file, as [`load_scene`] does.
+    pub fn load_scene(&self, file: &Path, settings: &[Setting]) -> Result<Scene, Problems> {
+        self.parse_scene(file, &self.read_text(file)?, settings)
+    }
+
+    /// Builds the world of a scene from the text of its file, as [`parse_scene`] does.
+    pub fn parse_scene(&self, file: &Path, text: &str, settings: &[Setting]) -> Result<Scene, Problems> {
+        let mut document = Document::parse(file, text)?;
+        settings::apply(&mut document, settings);
+        let mut others = Problems::default();
+        let stem = file.file_stem().map_or("scene".into(), |stem| stem.to_string_lossy());
+        let scene = read_scene(&document.root(), &stem, self, &mut others);
+        let mut problems = document.into_problems();
+        problems.0.extend(others.0);
+        problems.into_result().map(|()| scene)
+    }
+}
+
+fn read_scene(root: &Table<'_>, name: &str, files: &Files, problems: &mut Problems) -> Scene {
     let mut scene = Scene {
         name: root.text_or("name", name),
         seconds: root.number_or("seconds", SECONDS, ranges::SECONDS),
@@ -116,8 +133,8 @@ fn read_scene(root: &Table<'_>, name: &str, problems: &mut Problems) -> Scene {
     };
     check_names(root);
     scene.world.materials = materials::read_materials(root);
-    bodies::read_bodies(root, &mut scene, problems);
-    hands::read_hands(root, &mut scene, problems);
+    bodies::read_bodies(root, &mut scene, files, problems);
+    hands::read_hands(root, &mut scene, files, problems);
     attachments::read_attachments(root, &mut scene);
     root.finish();
     scene

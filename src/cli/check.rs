@@ -52,7 +52,7 @@ fn check(file: &Path) -> Result<&'static str, Problems> {
 
 #[cfg(feature = "script")]
 fn check_script(file: &Path) -> Result<(), Problems> {
-    let text = crate::assets::read_text(file)?;
+    let text = crate::assets::Files::default().read_text(file)?;
     crate::script::check(&file.to_string_lossy(), &text)
         .map_err(|errors| Problems(errors.into_iter().map(|error| script_problem(file, &error)).collect()))
 }

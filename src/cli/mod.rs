@@ -12,6 +12,7 @@ mod player;
 mod plot;
 mod problem;
 mod render;
+mod replay;
 mod run;
 mod scene_arguments;
 mod study;
@@ -40,6 +41,8 @@ struct Cli {
 enum Command {
     /// Simulate a scene, or run a script.
     Run(run::Arguments),
+    /// Play a recording again, check it, or write it as a table.
+    Replay(replay::Arguments),
     /// Validate hand files, scenes and scripts; all errors at once.
     Check(check::Arguments),
     /// Describe a hand: meshes, degrees of freedom, bones, mass, limits.
@@ -103,9 +106,13 @@ pub fn main() -> ExitCode {
     };
     let done = match cli.command {
         None => demo::run(talk),
-        // The only command that can be done and have failed.
+        // The commands that can be done and have failed.
         Some(Command::Run(arguments)) => match run::run(&arguments, talk) {
-            Ok(run::End::TaskFailed) => return ExitCode::from(1),
+            Ok(run::End::Failed) => return ExitCode::from(1),
+            done => done.map(drop),
+        },
+        Some(Command::Replay(arguments)) => match replay::run(&arguments, talk) {
+            Ok(run::End::Failed) => return ExitCode::from(1),
             done => done.map(drop),
         },
         Some(Command::Check(arguments)) => check::run(&arguments, talk),

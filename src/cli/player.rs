@@ -1,21 +1,41 @@
-use std::ops::{Deref, DerefMut};
+//! What plays scenes, scripts and recordings step by step, and records what it plays.
+
+mod replay;
+mod scene_ref;
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-#[cfg(feature = "script")]
-use anyhow::Context;
-use anyhow::bail;
+use anyhow::{Context, anyhow, bail};
 
-use crate::assets::{FileKind, Scene, Setting, builtin_scenes, file_kind, load_builtin_scene, load_scene};
+pub use self::replay::Difference;
+use self::replay::Replay;
+pub use self::scene_ref::{SceneMut, SceneRef};
+use crate::assets::{FileKind, Files, Scene, Setting, builtin_scene_file, builtin_scenes};
+use crate::record::{EXTENSION, Ending, Header, Input, Recorder, Recording, Source};
 #[cfg(feature = "script")]
-use crate::script::{RunState, SceneGuard, ScriptOptions, ScriptRun, TaskOutcome};
+use crate::script::{RunState, ScriptOptions, ScriptRun, TaskOutcome};
 use crate::sim::Status;
+use crate::tracking::{HandSample, Verdict};
 
-/// Something that is played step by step: a scene with the motions in its file, or a script.
+/// Something that is played step by step: a scene with the motions in its file, a script, or the recording of one of them.
 pub struct Player {
     file: PathBuf,
-    settings: Vec<Setting>,
+    /// What is played, as a recording of it would say.
+    header: Header,
+    files: Files,
     play: Play,
     steps: u64,
+    /// Hash of the state after the last step.
+    hash: u64,
+    /// What came from outside since the last step.
+    inputs: Vec<Input>,
+    recorder: Option<Recorder>,
+    replay: Option<Replay>,
+    /// Why it broke off.
+    broken: Option<String>,
 }
 
 enum Play {
@@ -25,62 +45,207 @@ enum Play {
 }
 
 impl Player {
-    /// Reads a scene file (.toml), a script (.rhai), or a shipped scene by its name. A setting `seconds` is the length of a scene, and
-    /// the most that a trial of a script may take.
+    /// Reads a scene file (.toml), a script (.rhai), a recording (.fpr), or a shipped scene by its name. A setting `seconds` is the length of
+    /// a scene, and the most that a trial of a script may take.
     pub fn load(file: &Path, settings: &[Setting]) -> anyhow::Result<Self> {
-        let play = match file.extension().and_then(|e| e.to_str()) {
-            Some("toml") => {
-                if file_kind(file)? == FileKind::Hand {
-                    bail!("{}: this describes a hand, or nothing; expected a scene", file.display());
+        Self::load_as(file, settings, false)
+    }
+
+    /// The same, with hands that a device moves: samples come from [`Player::feed`], and motions of scene and script are left out.
+    pub fn load_for_device(file: &Path, settings: &[Setting]) -> anyhow::Result<Self> {
+        Self::load_as(file, settings, true)
+    }
+
+    fn load_as(file: &Path, settings: &[Setting], device: bool) -> anyhow::Result<Self> {
+        let (source, path) = match file.extension().and_then(|e| e.to_str()) {
+            Some("toml") => (Source::Scene, file.to_path_buf()),
+            Some("rhai") => (Source::Script, file.to_path_buf()),
+            Some(EXTENSION) => {
+                if device || !settings.is_empty() {
+                    let file = file.display();
+                    bail!("{file}: a recording is played as it was made, without a device and with its own settings");
                 }
-                Play::Scene(Box::new(load_scene(file, settings)?))
+                return Self::load_recording(file);
             }
-            Some("rhai") => Self::load_script(file, settings)?,
-            _ => match file.to_str().and_then(|name| load_builtin_scene(name, settings)) {
-                Some(scene) => Play::Scene(Box::new(scene?)),
+            _ => match file.to_str().and_then(builtin_scene_file) {
+                Some(path) => (Source::Scene, path),
                 None => bail!(
-                    "{}: expected a scene file (.toml), a script (.rhai) or the name of a shipped scene ({})",
+                    "{}: expected a scene file (.toml), a script (.rhai), a recording (.{EXTENSION}) or the name of a shipped scene ({})",
                     file.display(),
                     builtin_scenes().collect::<Vec<_>>().join(", ")
                 ),
             },
         };
-        Ok(Self { file: file.into(), settings: settings.to_vec(), play, steps: 0 })
+        let header = Header::of(source, &Files::key(&path), settings, device);
+        Self::build(file, &path, Files::default(), header)
     }
 
-    #[cfg(feature = "script")]
-    fn load_script(file: &Path, settings: &[Setting]) -> anyhow::Result<Play> {
-        let (seconds, settings): (Vec<_>, Vec<_>) = settings.iter().cloned().partition(|s| s.key == "seconds");
-        let seconds = seconds.last().map(|s| s.value.parse().context("`seconds` is a number")).transpose()?;
-        let options = ScriptOptions { settings, seconds, device: false };
-        Ok(Play::Script(Box::new(ScriptRun::load(file, &options)?)))
+    /// Reads a recording, whatever its name.
+    pub fn load_recording(file: &Path) -> anyhow::Result<Self> {
+        Self::play_recording(file, Arc::new(Recording::read(file)?))
     }
 
-    #[cfg(not(feature = "script"))]
-    fn load_script(_file: &Path, _settings: &[Setting]) -> anyhow::Result<Play> {
-        bail!("scripts need the feature `script`, and this program was built without it")
+    fn play_recording(file: &Path, recording: Arc<Recording>) -> anyhow::Result<Self> {
+        let (header, files) = (recording.header.clone(), Files::kept(recording.files.clone()));
+        let path = PathBuf::from(&header.file);
+        let built = Self::build(file, &path, files, header);
+        // In one sentence: problems of kept files say nothing of the recording.
+        let mut player =
+            built.map_err(|error| anyhow!("{}: what was recorded cannot be played: {error:#}", file.display()))?;
+        let start = player.scene().world.state_hash();
+        player.replay = Some(Replay::new(recording, start));
+        Ok(player)
     }
 
-    /// From the start again, from the files as they are now; it is as it was if they are broken.
+    fn build(file: &Path, path: &Path, files: Files, header: Header) -> anyhow::Result<Self> {
+        let play = match header.source {
+            Source::Scene => {
+                if files.file_kind(path)? == FileKind::Hand {
+                    bail!("{}: this describes a hand, or nothing; expected a scene", path.display());
+                }
+                Play::Scene(Box::new(files.load_scene(path, &header.settings)?))
+            }
+            Source::Script => load_script(&files, path, &header)?,
+        };
+        Ok(Self { file: file.into(), header, files, ..Self::of(play) })
+    }
+
+    fn of(play: Play) -> Self {
+        Self {
+            file: PathBuf::new(),
+            header: Header::of(Source::Scene, "", &[], false),
+            files: Files::default(),
+            play,
+            steps: 0,
+            hash: 0,
+            inputs: Vec::new(),
+            recorder: None,
+            replay: None,
+            broken: None,
+        }
+    }
+
+    /// From the start again, from the files as they are now; it is as it was if they are broken. A recording of it ends here.
     pub fn restart(&mut self) -> anyhow::Result<()> {
-        *self = Self::load(&self.file, &self.settings)?;
+        self.finish_recording()?;
+        *self = match &self.replay {
+            Some(replay) => Self::play_recording(&self.file, replay.recording.clone())?,
+            None => Self::load_as(&self.file, &self.header.settings, self.header.device)?,
+        };
         Ok(())
+    }
+
+    /// Writes a recording from now on; to be called before the first step.
+    pub fn record(&mut self, file: &Path) -> anyhow::Result<()> {
+        if self.steps > 0 {
+            bail!("{}: a recording begins before the first step", file.display());
+        }
+        let header = Header::of(self.header.source, &self.header.file, &self.header.settings, self.header.device);
+        let start = self.scene().world.state_hash();
+        self.recorder = Some(Recorder::create(file, &header, &self.files.read_after(0), start)?);
+        Ok(())
+    }
+
+    /// Ends the recording, if there is one, and makes sure that all of it is in the file.
+    pub fn finish_recording(&mut self) -> anyhow::Result<()> {
+        let ending = match &self.broken {
+            Some(message) => Ending::Broken(message.clone()),
+            None if self.is_over() => Ending::Over,
+            None => Ending::Stopped,
+        };
+        Ok(self.recorder.take().map_or(Ok(()), |recorder| recorder.finish(&ending))?)
+    }
+
+    /// A sample of a device for a hand, used in the coming step. `None` if there is no such hand, or a recording moves it.
+    pub fn feed(&mut self, hand: &str, sample: HandSample) -> Option<Verdict> {
+        if self.replay.is_some() {
+            return None;
+        }
+        self.begin_trials();
+        let hand = self.scene().hand(hand)?;
+        self.take_sample(hand, sample)
+    }
+
+    fn take_sample(&mut self, hand: usize, sample: HandSample) -> Option<Verdict> {
+        let verdict = self.scene_mut().world.bodies.hands.get_mut(hand)?.track(sample);
+        self.inputs.push(Input::Sample { hand, sample: Box::new(sample) });
+        Some(verdict)
+    }
+
+    /// A button of a device was pressed or let go; a script hears of it after the coming step. Of no use to a recording.
+    pub fn press(&mut self, name: &str, pressed: bool) {
+        if self.replay.is_none() {
+            self.take_button(name, pressed);
+        }
+    }
+
+    fn take_button(&mut self, name: &str, pressed: bool) {
+        #[cfg(feature = "script")]
+        if let Play::Script(run) = &mut self.play {
+            run.press_button(name, pressed);
+        }
+        self.inputs.push(Input::Button { name: name.into(), pressed });
+    }
+
+    fn begin_trials(&mut self) {
+        #[cfg(feature = "script")]
+        if let Play::Script(run) = &mut self.play {
+            run.begin_trials();
+        }
     }
 
     /// One step, with the motion that the hands are told before it and what the script does after it.
     pub fn step(&mut self) -> anyhow::Result<()> {
-        self.steps += 1;
+        if let Some(recording) = self.replay.as_ref().map(|replay| replay.recording.clone()) {
+            let Some(step) = recording.steps.get(self.steps as usize) else { return Ok(()) };
+            self.take_recorded(&step.inputs)?;
+        }
+        let before = self.steps;
+        let stepped = self.advance();
+        self.broken = stepped.as_ref().err().map(|error| format!("{error:#}"));
+        let kept = if self.steps > before { self.keep_step() } else { Ok(()) };
+        stepped.and(kept)
+    }
+
+    /// What came from outside before a step that is repeated.
+    fn take_recorded(&mut self, inputs: &[Input]) -> anyhow::Result<()> {
+        self.begin_trials();
+        // The clock decided once, and does not decide again.
+        let mut most = u64::MAX;
+        for input in inputs {
+            match input {
+                Input::Sample { hand, sample } => {
+                    let step = self.steps + 1;
+                    self.take_sample(*hand, **sample).with_context(|| {
+                        format!("a sample was recorded for hand {hand} before step {step}; there is none")
+                    })?;
+                }
+                Input::Button { name, pressed } => self.take_button(name, *pressed),
+                Input::CutShort { sweeps } => most = *sweeps,
+            }
+        }
+        self.scene_mut().world.grant_sweeps(most);
+        Ok(())
+    }
+
+    fn advance(&mut self) -> anyhow::Result<()> {
         match &mut self.play {
             Play::Scene(scene) => {
-                scene.feed();
-                if scene.world.step().status == Status::NotFinite {
+                if !self.header.device {
+                    scene.feed();
+                }
+                let report = scene.world.step();
+                (self.steps, self.hash) = (self.steps + 1, report.hash);
+                if report.status == Status::NotFinite {
                     let (time, step) = (scene.world.time(), self.steps);
                     bail!("the state stopped being finite at {time:.4} s, in step {step}");
                 }
             }
             #[cfg(feature = "script")]
             Play::Script(run) => {
-                if run.step() == RunState::Broken {
+                let state = run.step();
+                (self.steps, self.hash) = (run.steps(), run.state_hash());
+                if state == RunState::Broken {
                     let error = run.error().context("a broken script says what is wrong")?;
                     return Err(error.clone().into());
                 }
@@ -89,12 +254,50 @@ impl Player {
         Ok(())
     }
 
-    /// Whether there is nothing more to play: the scene has reached its length, the script its end.
+    /// Compares a step with the recorded one, and records it.
+    fn keep_step(&mut self) -> anyhow::Result<()> {
+        let mut inputs = std::mem::take(&mut self.inputs);
+        let (time, cut_short) = {
+            let world = &self.scene().world;
+            (world.time(), world.cut_short())
+        };
+        inputs.extend(cut_short.map(|sweeps| Input::CutShort { sweeps }));
+        if let Some(replay) = &mut self.replay {
+            replay.compare(self.steps, time, self.hash);
+            if self.steps == replay.length() && replay.recording.ending == Ending::Over {
+                // Trials that are over before their first step end a task too.
+                self.begin_trials();
+            }
+        }
+        let Some(mut recorder) = self.recorder.take() else { return Ok(()) };
+        recorder.add_files(&self.files.read_after(recorder.files()))?;
+        recorder.add_step(&inputs, self.hash)?;
+        self.recorder = Some(recorder);
+        Ok(())
+    }
+
+    /// Whether there is nothing more to play: the scene has reached its length, the script its end, the recording its last step.
     pub fn is_over(&self) -> bool {
+        self.replay.as_ref().is_some_and(|replay| self.steps >= replay.length()) || self.comes_to_its_end()
+    }
+
+    fn comes_to_its_end(&self) -> bool {
         match &self.play {
-            Play::Scene(scene) => scene.world.time() >= scene.seconds - 1e-9 * scene.world.parameters.dt,
+            Play::Scene(scene) => scene.world.time() >= scene.seconds - SAME * scene.world.parameters.dt,
             #[cfg(feature = "script")]
             Play::Script(run) => run.outcome().is_some() || run.error().is_some(),
+        }
+    }
+
+    /// Number of all its steps, if it is known beforehand: scripts go on as long as they like.
+    pub fn length(&self) -> Option<u64> {
+        match (&self.replay, &self.play) {
+            (Some(replay), _) => Some(replay.length()),
+            (None, Play::Scene(scene)) => {
+                Some((scene.seconds / scene.world.parameters.dt - SAME).ceil().max(0.0) as u64)
+            }
+            #[cfg(feature = "script")]
+            (None, Play::Script(_)) => None,
         }
     }
 
@@ -107,7 +310,7 @@ impl Player {
         }
     }
 
-    /// The scene between two steps, to be changed.
+    /// The scene between two steps, to be changed. Such changes are not recorded.
     pub fn scene_mut(&mut self) -> SceneMut<'_> {
         match &mut self.play {
             Play::Scene(scene) => SceneMut::Own(scene),
@@ -121,9 +324,33 @@ impl Player {
         self.steps
     }
 
+    /// Number of the trial under way, from 1; scenes have one.
+    pub fn trial(&self) -> u64 {
+        match &self.play {
+            Play::Scene(_) => 1,
+            #[cfg(feature = "script")]
+            Play::Script(run) => run.trial(),
+        }
+    }
+
     /// The file that is played.
     pub fn file(&self) -> &Path {
         &self.file
+    }
+
+    /// The scene or the script that is played, or that was recorded.
+    pub fn source(&self) -> &Path {
+        Path::new(&self.header.file)
+    }
+
+    /// The recording, if one is played.
+    pub fn recording(&self) -> Option<&Recording> {
+        self.replay.as_ref().map(|replay| &*replay.recording)
+    }
+
+    /// How the run so far differs from the recorded one, if a recording is played and it does.
+    pub fn difference(&self) -> Option<Difference> {
+        self.replay.as_ref()?.difference(self.steps, self.comes_to_its_end())
     }
 
     /// What the script has printed since it was last asked.
@@ -151,86 +378,18 @@ impl Player {
     }
 }
 
-/// A look at the scene of a player.
-pub enum SceneRef<'p> {
-    /// Of a scene file.
-    Own(&'p Scene),
-    /// Of a script.
-    #[cfg(feature = "script")]
-    Scripted(SceneGuard<'p>),
+/// Rounding of times, as a part of a step.
+const SAME: f64 = 1e-9;
+
+#[cfg(feature = "script")]
+fn load_script(files: &Files, file: &Path, header: &Header) -> anyhow::Result<Play> {
+    let (seconds, settings): (Vec<_>, Vec<_>) = header.settings.iter().cloned().partition(|s| s.key == "seconds");
+    let seconds = seconds.last().map(|s| s.value.parse().context("`seconds` is a number")).transpose()?;
+    let options = ScriptOptions { settings, seconds, device: header.device };
+    Ok(Play::Script(Box::new(ScriptRun::load_from(files, file, &options)?)))
 }
 
-impl Deref for SceneRef<'_> {
-    type Target = Scene;
-
-    fn deref(&self) -> &Scene {
-        match self {
-            Self::Own(scene) => scene,
-            #[cfg(feature = "script")]
-            Self::Scripted(guard) => guard,
-        }
-    }
-}
-
-/// The scene of a player, to be changed.
-pub enum SceneMut<'p> {
-    /// Of a scene file.
-    Own(&'p mut Scene),
-    /// Of a script.
-    #[cfg(feature = "script")]
-    Scripted(SceneGuard<'p>),
-}
-
-impl Deref for SceneMut<'_> {
-    type Target = Scene;
-
-    fn deref(&self) -> &Scene {
-        match self {
-            Self::Own(scene) => scene,
-            #[cfg(feature = "script")]
-            Self::Scripted(guard) => guard,
-        }
-    }
-}
-
-impl DerefMut for SceneMut<'_> {
-    fn deref_mut(&mut self) -> &mut Scene {
-        match self {
-            Self::Own(scene) => scene,
-            #[cfg(feature = "script")]
-            Self::Scripted(guard) => guard,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::body::{RigidBody, RigidShape};
-    use crate::math::{Pose, Vec3};
-
-    fn of(scene: Scene) -> Player {
-        Player { file: "own".into(), settings: Vec::new(), play: Play::Scene(Box::new(scene)), steps: 0 }
-    }
-
-    #[test]
-    fn a_state_that_is_not_finite_ends_the_play() {
-        let mut body = RigidBody::new(&RigidShape::Ball(0.1), 1000.0, Pose::identity()).expect("a body");
-        body.set_velocity(Vec3::repeat(f64::INFINITY), Vec3::zeros());
-        let mut scene = Scene { seconds: 1.0, ..Scene::default() };
-        scene.world.bodies.rigid.push(body);
-        let error = of(scene).step().expect_err("an end");
-        assert_eq!(error.to_string(), "the state stopped being finite at 0.0100 s, in step 1");
-    }
-
-    #[test]
-    fn a_scene_ends_with_the_step_that_reaches_its_length() {
-        for (seconds, steps) in [(0.03, 3), (0.031, 4), (0.3, 30)] {
-            let mut player = of(Scene { seconds, ..Scene::default() });
-            while !player.is_over() {
-                player.step().expect("a step");
-            }
-            assert_eq!(player.steps(), steps, "{seconds} s");
-        }
-    }
+#[cfg(not(feature = "script"))]
+fn load_script(_files: &Files, _file: &Path, _header: &Header) -> anyhow::Result<Play> {
+    bail!("scripts need the feature `script`, and this program was built without it")
 }

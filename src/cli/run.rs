@@ -3,13 +3,13 @@ mod outcome;
 pub mod summary;
 mod trace;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use serde_json::Value;
 
 use self::summary::Summary;
-use self::trace::Trace;
+pub use self::trace::Tables;
 use super::Talk;
 use super::player::Player;
 use super::scene_arguments::SceneArguments;
@@ -18,7 +18,7 @@ use crate::assets::Setting;
 /// What to simulate, and how.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A scene file (.toml), a script (.rhai), or the name of a shipped scene.
+    /// A scene file (.toml), a script (.rhai), a recording (.fpr), or the name of a shipped scene.
     scene: PathBuf,
     /// Seconds to simulate; what the scene says if left out. Of a script, the most.
     #[arg(long)]
@@ -34,18 +34,20 @@ pub struct Arguments {
     /// Go no faster than the clock on the wall.
     #[arg(long)]
     realtime: bool,
-    /// Write a table with a line for every step: poses, velocities, angles, contacts, solver, time.
-    #[arg(long, value_name = "FILE.csv")]
+    /// Write a table with a line for every step: poses, velocities, angles, contacts, solver, time. As Parquet if the file is called so.
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     trace: Option<PathBuf>,
+    /// Write a recording, from which the run can be repeated and checked with `replay`.
+    #[arg(long, value_name = "FILE.fpr")]
+    record: Option<PathBuf>,
 }
 
 /// How a run ended.
 pub enum End {
     /// It is done, and the task succeeded if there was one.
     Done,
-    /// It is done, and the task failed.
-    #[cfg_attr(not(feature = "script"), expect(dead_code, reason = "tasks come from scripts"))]
-    TaskFailed,
+    /// It is done, and the task failed, or it was not what it should have been.
+    Failed,
 }
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
@@ -53,14 +55,18 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     let mut player = Player::load(&arguments.scene, &settings(arguments))?;
     let loading = 1e3 * clock.elapsed().as_secs_f64();
     talk.whisper(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));
-    let mut trace = arguments.trace.as_deref().map(|file| Trace::create(file, &player.scene())).transpose()?;
-    let mut summary = Summary::default();
-    let played = play(&mut player, arguments.realtime, &mut summary, trace.as_mut(), talk);
-    if let Some(mut trace) = trace {
-        trace.finish().context("cannot write the trace")?;
+    if let Some(file) = &arguments.record {
+        player.record(file)?;
     }
-    played?;
-    finish(arguments, &player, &summary)
+    let traces: Vec<&Path> = arguments.trace.iter().map(PathBuf::as_path).collect();
+    let (parquet, csv): (Vec<&Path>, Vec<&Path>) =
+        traces.into_iter().partition(|file| file.extension().is_some_and(|e| e == "parquet"));
+    let mut tables = Tables::create(&player, &csv, &parquet)?;
+    let mut summary = Summary::default();
+    let played = play(&mut player, arguments.realtime, &mut summary, &mut tables, talk);
+    let written = tables.finish().and(player.finish_recording());
+    played.and(written)?;
+    Ok(conclude(&player, &summary, arguments.json, None))
 }
 
 /// The settings of the command line.
@@ -70,28 +76,30 @@ fn settings(arguments: &Arguments) -> Vec<Setting> {
     arguments.changes.settings(seconds.into_iter().chain(dt))
 }
 
-fn play(
+/// Plays to the end.
+pub fn play(
     player: &mut Player,
     realtime: bool,
     summary: &mut Summary,
-    mut trace: Option<&mut Trace>,
+    tables: &mut Tables,
     talk: Talk,
 ) -> anyhow::Result<()> {
     let start = Instant::now();
     let mut simulated = 0.0;
     while !player.is_over() {
+        let before = player.steps();
         let stepped = player.step();
         player.take_messages().iter().for_each(|line| talk.say(line));
-        stepped?;
-        {
-            let world = &player.scene().world;
-            let seconds = world.times().total;
-            summary.add(world, seconds);
-            if let Some(trace) = trace.as_deref_mut() {
-                trace.add(world, seconds)?;
+        if player.steps() > before {
+            {
+                let world = &player.scene().world;
+                summary.add(world, world.times().total);
+                simulated += world.parameters.dt;
             }
-            simulated += world.parameters.dt;
+            tables.add(player)?;
         }
+        summary.wall = start.elapsed().as_secs_f64();
+        stepped?;
         if realtime {
             let ahead = simulated - start.elapsed().as_secs_f64();
             std::thread::sleep(Duration::from_secs_f64(ahead.max(0.0)));
@@ -102,32 +110,31 @@ fn play(
     Ok(())
 }
 
-/// Says what became of the run, and of its task if it had one.
-#[cfg(feature = "script")]
-fn finish(arguments: &Arguments, player: &Player, summary: &Summary) -> anyhow::Result<End> {
+/// Says what became of the run, and of its task if it had one; a key and an object may be added to the JSON.
+pub fn conclude(player: &Player, summary: &Summary, json: bool, more: Option<(&str, Value)>) -> End {
+    #[cfg(feature = "script")]
     let outcome = player.outcome();
-    if arguments.json {
+    if json {
         let mut object = summary.as_json(&player.scene());
+        #[cfg(feature = "script")]
         if let Some(outcome) = outcome {
-            object["script"] = player.file().file_stem().map(|stem| stem.to_string_lossy()).into();
+            object["script"] = player.source().file_stem().map(|stem| stem.to_string_lossy()).into();
             object["task"] = outcome::as_json(outcome);
+        }
+        if let Some((key, value)) = more {
+            object[key] = value;
         }
         println!("{object}");
     } else {
         summary.print(&player.scene());
+        #[cfg(feature = "script")]
         if let Some(outcome) = outcome {
             outcome::print(outcome);
         }
     }
-    Ok(if outcome.is_none_or(|outcome| outcome.success) { End::Done } else { End::TaskFailed })
-}
-
-#[cfg(not(feature = "script"))]
-fn finish(arguments: &Arguments, player: &Player, summary: &Summary) -> anyhow::Result<End> {
-    if arguments.json {
-        println!("{}", summary.as_json(&player.scene()));
-    } else {
-        summary.print(&player.scene());
+    #[cfg(feature = "script")]
+    if outcome.is_some_and(|outcome| !outcome.success) {
+        return End::Failed;
     }
-    Ok(End::Done)
+    End::Done
 }

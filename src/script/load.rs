@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::limits::BODIES;
 use super::random::Random;
 use super::state::{Origin, State};
-use crate::assets::{Problems, Scene, Setting, load_scene, parse_scene};
+use crate::assets::{Problems, Scene, Setting};
 use crate::body::MaterialId;
 
 /// What a script wants.
@@ -25,12 +25,15 @@ pub fn perform(request: &Request, state: &mut State) -> Result<(), String> {
     match request {
         Request::Scene(name) => {
             let file = find(&state.origin, "scenes", name)?;
-            let scene = load_scene(&file, &state.origin.settings).map_err(|problems| problems.to_string())?;
+            let loaded = state.origin.files.load_scene(&file, &state.origin.settings);
+            let scene = loaded.map_err(|problems| problems.to_string())?;
             state.files.insert(file);
             take_scene(state, scene)
         }
         Request::Inline(text) => {
-            let scene = parse_scene(&state.origin.file, text, &state.origin.settings).map_err(|p| in_words(&p))?;
+            let origin = &state.origin;
+            let parsed = origin.files.parse_scene(&origin.file, text, &origin.settings);
+            let scene = parsed.map_err(|problems| in_words(&problems))?;
             take_scene(state, scene)
         }
         Request::Body(name, table) => add(state, "body", name, table),
@@ -45,7 +48,7 @@ pub fn empty_scene(origin: &Origin) -> Result<Scene, Problems> {
         !own.iter().any(|start| setting.key.starts_with(start))
     };
     let settings: Vec<Setting> = origin.settings.iter().filter(general).cloned().collect();
-    parse_scene(&origin.file, "", &settings)
+    origin.files.parse_scene(&origin.file, "", &settings)
 }
 
 fn take_scene(state: &mut State, scene: Scene) -> Result<(), String> {
@@ -77,7 +80,7 @@ pub fn find(origin: &Origin, kind: &str, name: &str) -> Result<PathBuf, String> 
         let places: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
         format!("there is no `{name}` in {kind}/; looked for {}", places.join(", "))
     };
-    places.iter().find(|place| place.is_file()).cloned().ok_or_else(missing)
+    places.iter().find(|place| origin.files.is_there(place)).cloned().ok_or_else(missing)
 }
 
 /// The problems of a table that has no file.
@@ -109,7 +112,8 @@ fn add(state: &mut State, kind: &str, name: &str, table: &str) -> Result<(), Str
         _ => setting.key.starts_with(&format!("body.{name}.")),
     };
     let settings: Vec<Setting> = state.origin.settings.iter().filter(of_it).cloned().collect();
-    let part = parse_scene(&state.origin.file, &text, &settings).map_err(|problems| in_words(&problems))?;
+    let origin = &state.origin;
+    let part = origin.files.parse_scene(&origin.file, &text, &settings).map_err(|problems| in_words(&problems))?;
     merge(&mut state.scene, part);
     state.note_starts();
     Ok(())

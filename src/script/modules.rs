@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
 
 use super::track::Fault;
+use crate::assets::Files;
 
 /// Texts of the scripts of a run by their names, to show the lines that are wrong.
 pub type Sources = Arc<Mutex<BTreeMap<String, String>>>;
@@ -13,6 +14,7 @@ pub type Sources = Arc<Mutex<BTreeMap<String, String>>>;
 pub struct Folder {
     /// The folder.
     folder: PathBuf,
+    files: Files,
     sources: Sources,
     /// What was imported; nothing while it is being read.
     known: Mutex<BTreeMap<String, Option<Shared<Module>>>>,
@@ -20,9 +22,9 @@ pub struct Folder {
 
 impl Folder {
     /// The folder of a script.
-    pub fn of(script: &Path, sources: Sources) -> Self {
+    pub fn of(script: &Path, sources: Sources, files: Files) -> Self {
         let folder = script.parent().unwrap_or(Path::new("")).into();
-        Self { folder, sources, known: Mutex::default() }
+        Self { folder, files, sources, known: Mutex::default() }
     }
 
     fn read(&self, engine: &Engine, path: &str) -> Result<Shared<Module>, Fault> {
@@ -33,7 +35,7 @@ impl Folder {
             )));
         }
         let file = self.folder.join(format!("{path}.rhai"));
-        let text = crate::assets::read_text(&file).map_err(|problems| super::track::fault(problems.to_string()))?;
+        let text = self.files.read_text(&file).map_err(|problems| super::track::fault(problems.to_string()))?;
         let name = file.display().to_string();
         self.sources.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), text.clone());
         let wrong =

@@ -13,7 +13,7 @@ use super::state::{Origin, State};
 use super::task::{TaskOutcome, TrialOutcome};
 use super::track::{Fault, Shared};
 use super::{api, load};
-use crate::assets::{Scene, Setting, read_text};
+use crate::assets::{Files, Scene, Setting};
 use crate::sim::Status;
 use crate::tracking::{HandSample, Verdict};
 
@@ -51,9 +51,13 @@ pub struct ScriptRun {
     shared: Arc<Shared>,
     conductor: Option<Conductor>,
     trials: Vec<TrialOutcome>,
+    /// Whether the last trial is over and the next has not begun.
+    between: bool,
     /// When the script came to its end, s.
     ended: Option<f64>,
     steps: u64,
+    /// Hash of the state after the last step.
+    hash: u64,
     outcome: Option<TaskOutcome>,
     error: Option<ScriptError>,
 }
@@ -61,19 +65,25 @@ pub struct ScriptRun {
 impl ScriptRun {
     /// Reads a script and runs it up to its first pause, so that its scene is there.
     pub fn load(file: &Path, options: &ScriptOptions) -> Result<Self, ScriptError> {
+        Self::load_from(&Files::default(), file, options)
+    }
+
+    /// The same, where some files are all that it sees.
+    pub fn load_from(files: &Files, file: &Path, options: &ScriptOptions) -> Result<Self, ScriptError> {
         let name = file.display().to_string();
-        let text = read_text(file).map_err(|problems| {
+        let text = files.read_text(file).map_err(|problems| {
             let said = problems.0.first().map(|problem| problem.message.clone());
             ScriptError::whole(&name, said.unwrap_or_default())
         })?;
         let sources = Sources::default();
         sources.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), text.clone());
         let mut engine = api::build().engine;
-        engine.set_module_resolver(Folder::of(file, sources.clone()));
+        engine.set_module_resolver(Folder::of(file, sources.clone(), files.clone()));
         let mut ast = engine.compile(&text).map_err(|error| ScriptError::parsing(&name, &text, error))?;
         ast.set_source(&name);
         let origin = Origin {
             file: file.into(),
+            files: files.clone(),
             settings: options.settings.clone(),
             seed: seed(&options.settings),
             device: options.device,
@@ -88,12 +98,14 @@ impl ScriptRun {
             shared,
             conductor: None,
             trials: Vec::new(),
+            between: true,
             ended: None,
             steps: 0,
+            hash: 0,
             outcome: None,
             error: None,
         };
-        run.begin_trial();
+        run.begin_trials();
         match run.error.take() {
             Some(error) => Err(error),
             None => Ok(run),
@@ -102,14 +114,20 @@ impl ScriptRun {
 
     /// Reads the script again and starts over; the run is as it was if the script is broken now.
     pub fn reload(&mut self) -> Result<(), ScriptError> {
-        *self = Self::load(&self.file, &self.options)?;
+        let files = self.shared.state().origin.files.clone();
+        let files = if files.are_kept() { files } else { Files::default() };
+        *self = Self::load_from(&files, &self.file, &self.options)?;
         Ok(())
     }
 
     /// Whether a script of the run reads differently now; a window would reload it then.
     pub fn is_changed(&self) -> bool {
+        if self.shared.state().origin.files.are_kept() {
+            return false;
+        }
         let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        sources.iter().any(|(file, text)| read_text(Path::new(file)).is_ok_and(|now| now != *text))
+        let now = Files::default();
+        sources.iter().any(|(file, text)| now.read_text(Path::new(file)).is_ok_and(|now| now != *text))
     }
 
     /// Files that the run was made from: scripts and scenes.
@@ -119,8 +137,22 @@ impl ScriptRun {
         scripts.into_iter().chain(self.shared.state().files.iter().cloned()).collect()
     }
 
+    /// Begins the next trial if the last is over: until then the world stays as that one left it. The coming step does so too.
+    pub fn begin_trials(&mut self) {
+        // A trial may be over before its first step.
+        while std::mem::take(&mut self.between) {
+            self.begin_trial();
+        }
+    }
+
+    /// Number of the trial under way, from 1.
+    pub fn trial(&self) -> u64 {
+        self.shared.state().trial
+    }
+
     /// One step of the world, and what the script does after it.
     pub fn step(&mut self) -> RunState {
+        self.begin_trials();
         if self.conductor.is_none() {
             return self.state();
         }
@@ -133,6 +165,7 @@ impl ScriptRun {
                 // The error that ends a track is not wanted here.
                 let _ = state.fail("the state stopped being finite");
             }
+            self.hash = report.hash;
             report.status == Status::Done
         };
         self.steps += 1;
@@ -171,6 +204,11 @@ impl ScriptRun {
         self.steps
     }
 
+    /// Hash of the state that the last step left, before the script did anything to it.
+    pub fn state_hash(&self) -> u64 {
+        self.hash
+    }
+
     /// What the script has printed since it was last asked, with the time of it.
     pub fn take_messages(&mut self) -> Vec<String> {
         std::mem::take(&mut self.shared.state().messages)
@@ -178,6 +216,7 @@ impl ScriptRun {
 
     /// A sample of a hand that a device moves; it is used in the coming step. `None` if there is no such hand.
     pub fn feed_hand(&mut self, hand: &str, sample: HandSample) -> Option<Verdict> {
+        self.begin_trials();
         let mut state = self.shared.state();
         let hand = state.scene.hand(hand)?;
         Some(state.scene.world.bodies.hands[hand].track(sample))
@@ -185,6 +224,7 @@ impl ScriptRun {
 
     /// A button of a device was pressed or let go; the script's handlers hear of it after the coming step.
     pub fn press_button(&mut self, name: &str, pressed: bool) {
+        self.begin_trials();
         let mut state = self.shared.state();
         let event = Event::button(name, pressed, state.time());
         state.events.push(event);
@@ -253,7 +293,8 @@ impl ScriptRun {
         self.conductor = None;
         self.trials.push(trial);
         if (self.trials.len() as u64) < trials.0 {
-            return self.begin_trial();
+            self.between = true;
+            return;
         }
         let stem = || self.file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let name = name.unwrap_or_else(stem);

@@ -10,7 +10,7 @@ use super::random::Random;
 use super::task::Task;
 use super::track::{Fault, fault, over};
 use super::words::unknown;
-use crate::assets::{Scene, Setting};
+use crate::assets::{Files, Scene, Setting};
 use crate::body::{BodyKind, HandId};
 use crate::math::{Pose, Vec3};
 use crate::tracking::{Finger, SEGMENTS, Segment};
@@ -20,6 +20,8 @@ use crate::tracking::{Finger, SEGMENTS, Segment};
 pub struct Origin {
     /// The script.
     pub file: PathBuf,
+    /// The files it sees.
+    pub files: Files,
     /// Settings from outside; they win over what the script says.
     pub settings: Vec<Setting>,
     /// Seed of random numbers, if it is given from outside.

@@ -68,6 +68,10 @@ pub struct World {
     system: System,
     statistics: Statistics,
     times: StageTimes,
+    /// Sweeps that the solver may make in the coming step, whatever the clock says.
+    grant: Option<u64>,
+    /// Sweeps after which the deadline ended the solving of the last step, if it did.
+    cut_short: Option<u64>,
     steps: u64,
     broken: bool,
 }
@@ -140,11 +144,22 @@ impl World {
     /// The laws of contact and friction on velocities.
     fn solve_velocities(&mut self) {
         let solver = GaussSeidel { parameters: self.parameters.solver };
-        let (deadline, started) = (self.parameters.deadline, Instant::now());
-        let go_on = || deadline.is_none_or(|limit| started.elapsed().as_secs_f64() < limit);
+        let (deadline, grant, started) = (self.parameters.deadline, self.grant.take(), Instant::now());
+        let (mut sweeps, mut ended) = (0, false);
+        let mut go_on = || {
+            // Once it is over it is over for all groups, so that the sweeps of all of them say where it was.
+            ended = ended
+                || match grant {
+                    Some(most) => sweeps >= most,
+                    None => deadline.is_some_and(|limit| started.elapsed().as_secs_f64() >= limit),
+                };
+            sweeps += u64::from(!ended);
+            !ended
+        };
         for group in self.system.groups_mut() {
-            group.solve(&solver, go_on);
+            group.solve(&solver, &mut go_on);
         }
+        self.cut_short = ended.then_some(sweeps);
         self.system.remember(&self.near, SLOW);
     }
 
@@ -235,6 +250,16 @@ impl World {
     /// How the last step's contact went.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
+    }
+
+    /// Sweeps, of all groups together, after which the deadline ended the solving of the last step; `None` if it did not.
+    pub fn cut_short(&self) -> Option<u64> {
+        self.cut_short
+    }
+
+    /// Has the solver end in the coming step after that many sweeps, and not by the clock: what the clock decided once is repeated so.
+    pub fn grant_sweeps(&mut self, sweeps: u64) {
+        self.grant = Some(sweeps);
     }
 
     /// How long the stages of the last step took.

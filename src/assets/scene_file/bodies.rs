@@ -7,8 +7,7 @@ use super::place::read_place;
 use super::samples::sampled;
 use super::soft::read_soft_mesh;
 use super::{Scene, ranges};
-use crate::assets::builtin::is_there;
-use crate::assets::hand_file::read_text;
+use crate::assets::files::Files;
 use crate::assets::mesh_file::parse_surface_mesh;
 use crate::assets::problem::Problems;
 use crate::assets::table::Table;
@@ -24,13 +23,13 @@ const SHAPES: [&str; 7] = ["box", "ball", "capsule", "cylinder", "hull", "mesh",
 const DENSITY: f64 = 1000.0;
 
 /// Reads `[body.NAME]` and puts the bodies into the world of a scene.
-pub fn read_bodies(root: &Table<'_>, scene: &mut Scene, problems: &mut Problems) {
+pub fn read_bodies(root: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
     for (name, table) in root.named("body") {
         match KINDS[table.choice("kind", &KINDS)] {
             _ if !table.has("kind") => continue,
-            "rigid" => read_rigid(name, &table, scene, problems),
-            "fixed" => read_fixed(name, &table, scene, problems),
-            _ => read_soft(name, &table, scene, problems),
+            "rigid" => read_rigid(name, &table, scene, files, problems),
+            "fixed" => read_fixed(name, &table, scene, files, problems),
+            _ => read_soft(name, &table, scene, files, problems),
         }
         read_colour(name, &table, &mut scene.colours);
         table.finish();
@@ -43,8 +42,8 @@ fn read_colour(name: &str, table: &Table<'_>, colours: &mut BTreeMap<String, [f6
     }
 }
 
-fn read_rigid(name: &str, table: &Table<'_>, scene: &mut Scene, problems: &mut Problems) {
-    let shape = read_shape(table, &SHAPES[..6], problems);
+fn read_rigid(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
+    let shape = read_shape(table, &SHAPES[..6], files, problems);
     let pose = read_place(table, &Pose::identity());
     let (linear, angular) = read_motion(table);
     let material = read_material(table, &scene.world.materials);
@@ -69,8 +68,8 @@ fn read_rigid(name: &str, table: &Table<'_>, scene: &mut Scene, problems: &mut P
     scene.names.rigid.push(name.into());
 }
 
-fn read_fixed(name: &str, table: &Table<'_>, scene: &mut Scene, problems: &mut Problems) {
-    let shape = read_shape(table, &SHAPES, problems);
+fn read_fixed(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
+    let shape = read_shape(table, &SHAPES, files, problems);
     let pose = read_place(table, &Pose::identity());
     let material = read_material(table, &scene.world.materials);
     let Some(mut body) = shape.and_then(|shape| sound(table, Fixed::new(&shape, pose))) else { return };
@@ -79,8 +78,8 @@ fn read_fixed(name: &str, table: &Table<'_>, scene: &mut Scene, problems: &mut P
     scene.names.fixed.push(name.into());
 }
 
-fn read_soft(name: &str, table: &Table<'_>, scene: &mut Scene, problems: &mut Problems) {
-    let mesh = read_soft_mesh(table, problems);
+fn read_soft(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
+    let mesh = read_soft_mesh(table, files, problems);
     let pose = read_place(table, &Pose::identity());
     let (linear, angular) = read_motion(table);
     let default = Material::default();
@@ -115,7 +114,7 @@ fn read_motion(table: &Table<'_>) -> (Vec3, Vec3) {
     (linear.into(), angular.into())
 }
 
-fn read_shape(table: &Table<'_>, known: &[&str], problems: &mut Problems) -> Option<RigidShape> {
+fn read_shape(table: &Table<'_>, known: &[&str], files: &Files, problems: &mut Problems) -> Option<RigidShape> {
     let which = table.choice("shape", known);
     if !table.has("shape") {
         return None;
@@ -127,7 +126,7 @@ fn read_shape(table: &Table<'_>, known: &[&str], problems: &mut Problems) -> Opt
         "capsule" => RigidShape::Capsule(0.5 * size("length"), size("radius")),
         "cylinder" => RigidShape::Cylinder(0.5 * size("height"), size("radius")),
         "hull" => RigidShape::Hull(table.points("points", ranges::PLACE)),
-        "mesh" => RigidShape::Mesh(read_file(table, problems, parse_surface_mesh)?),
+        "mesh" => RigidShape::Mesh(read_file(table, files, problems, parse_surface_mesh)?),
         _ => RigidShape::Ground,
     })
 }
@@ -135,6 +134,7 @@ fn read_shape(table: &Table<'_>, known: &[&str], problems: &mut Problems) -> Opt
 /// What `file` holds, if it can be read.
 pub fn read_file<T>(
     table: &Table<'_>,
+    files: &Files,
     problems: &mut Problems,
     parse: impl FnOnce(&Path, &str) -> Result<T, Problems>,
 ) -> Option<T> {
@@ -143,11 +143,11 @@ pub fn read_file<T>(
     if !named {
         return None;
     }
-    if !is_there(&file) {
+    if !files.is_there(&file) {
         table.complain("file", format!("there is no file {}", file.display()));
         return None;
     }
-    match read_text(&file).and_then(|text| parse(&file, &text)) {
+    match files.read_text(&file).and_then(|text| parse(&file, &text)) {
         Ok(parsed) => Some(parsed),
         Err(Problems(found)) => {
             problems.0.extend(found);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use super::materials::read_material;
 use super::place::read_place;
 use super::{Scene, ranges};
-use crate::assets::builtin::is_there;
-use crate::assets::hand_file::{BUILTIN, builtin_hand, load_hand};
+use crate::assets::builtin::RIGHT_HAND;
+use crate::assets::files::Files;
 use crate::assets::problem::Problems;
 use crate::assets::table::{Table, unknown};
 use crate::body::{Hand, HandOptions};
@@ -15,15 +15,15 @@ use crate::math::Pose;
 use crate::tracking::{ANGLES, Finger, PoseKey, PoseSequence};
 
 /// Reads `[hand.NAME]` and puts the hands into the world of a scene.
-pub fn read_hands(root: &Table<'_>, scene: &mut Scene, problems: &mut Problems) {
+pub fn read_hands(root: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
     for (name, table) in root.named("hand") {
-        read_hand(name, &table, scene, problems);
+        read_hand(name, &table, scene, files, problems);
         table.finish();
     }
 }
 
-fn read_hand(name: &str, table: &Table<'_>, scene: &mut Scene, problems: &mut Problems) {
-    let description = read_description(table, problems);
+fn read_hand(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
+    let description = read_description(table, files, problems);
     let palm = read_place(table, &Pose::identity());
     let pose = table.text_or("pose", &HandOptions::default().pose);
     let material = read_material(table, &scene.world.materials);
@@ -47,7 +47,7 @@ fn read_hand(name: &str, table: &Table<'_>, scene: &mut Scene, problems: &mut Pr
 }
 
 /// The hand of the file, or the built-in one, with what the scene changes about it.
-fn read_description(table: &Table<'_>, problems: &mut Problems) -> Option<(PathBuf, HandDescription)> {
+fn read_description(table: &Table<'_>, files: &Files, problems: &mut Problems) -> Option<(PathBuf, HandDescription)> {
     let skin = table.table_if_any("skin").map(|skin| {
         let factor = skin.number("resolution", ranges::SKIN_RESOLUTION);
         skin.finish();
@@ -58,18 +58,12 @@ fn read_description(table: &Table<'_>, problems: &mut Problems) -> Option<(PathB
         tissue.finish();
         young
     });
-    let (file, loaded) = if table.has("file") {
-        let file = table.path("file");
-        if !is_there(&file) {
-            table.complain("file", format!("there is no file {}", file.display()));
-            return None;
-        }
-        let loaded = load_hand(&file);
-        (file, loaded)
-    } else {
-        (BUILTIN.into(), builtin_hand())
-    };
-    let mut description = loaded.map_err(|Problems(found)| problems.0.extend(found)).ok()?;
+    let file = if table.has("file") { table.path("file") } else { RIGHT_HAND.into() };
+    if !files.is_there(&file) {
+        table.complain("file", format!("there is no file {}", file.display()));
+        return None;
+    }
+    let mut description = files.load_hand(&file).map_err(|Problems(found)| problems.0.extend(found)).ok()?;
     if let Some(factor) = skin {
         // The number of vertices grows with the square of the parts of an edge.
         let parts = (description.mesh.skin as f64 * factor.sqrt()).round();

@@ -1,5 +1,6 @@
 use super::bodies::read_file;
 use super::ranges;
+use crate::assets::files::Files;
 use crate::assets::mesh_file::parse_tet_mesh;
 use crate::assets::problem::Problems;
 use crate::assets::table::Table;
@@ -11,7 +12,7 @@ const MOST_CELLS: usize = 5000;
 
 /// The mesh of a soft body. Blocks, tables and balls have the origin in their middle; a mesh from a file has it where
 /// the file does.
-pub fn read_soft_mesh(table: &Table<'_>, problems: &mut Problems) -> Option<TetMesh> {
+pub fn read_soft_mesh(table: &Table<'_>, files: &Files, problems: &mut Problems) -> Option<TetMesh> {
     let which = table.choice("shape", &SHAPES);
     if !table.has("shape") {
         return None;
@@ -30,7 +31,7 @@ pub fn read_soft_mesh(table: &Table<'_>, problems: &mut Problems) -> Option<TetM
             let radius = table.number("radius", ranges::SIZE);
             Some(ball(radius, table.count_or("resolution", 3, ranges::LAYERS)))
         }
-        _ => read_file(table, problems, parse_tet_mesh),
+        _ => read_file(table, files, problems, parse_tet_mesh),
     }
 }
 

@@ -1,68 +1,43 @@
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use anyhow::Context;
+use crate::cli::player::Player;
+use crate::record::{Columns, CsvWriter, ParquetWriter};
 
-use crate::assets::Scene;
-use crate::sim::World;
-use crate::tracking::Angle;
-
-/// A table with a line for every step: SI units, angles of joints in degrees, quaternions as x, y, z, w.
-pub struct Trace {
-    file: BufWriter<File>,
+/// Tables with a line for every step, all with the same columns.
+pub struct Tables {
+    columns: Columns,
+    csv: Vec<CsvWriter>,
+    parquet: Vec<ParquetWriter>,
 }
 
-impl Trace {
-    /// Begins the table of a scene.
-    pub fn create(file: &Path, scene: &Scene) -> anyhow::Result<Self> {
-        let opened = File::create(file).with_context(|| format!("cannot write {}", file.display()))?;
-        let mut trace = Self { file: BufWriter::new(opened) };
-        let mut columns = vec!["time".to_string()];
-        const PLACE: [&str; 7] = ["x", "y", "z", "qx", "qy", "qz", "qw"];
-        for name in &scene.names.rigid {
-            let velocities = ["vx", "vy", "vz", "wx", "wy", "wz"];
-            columns.extend(PLACE.iter().chain(&velocities).map(|c| format!("{name}.{c}")));
-        }
-        for name in &scene.names.hands {
-            columns.extend(PLACE.map(|c| format!("{name}.palm.{c}")));
-            columns.extend(Angle::all().map(|angle| format!("{name}.{}", angle.name())));
-        }
-        columns.extend(["contacts", "constraints", "iterations", "residual", "step_ms"].map(String::from));
-        writeln!(trace.file, "{}", columns.join(","))?;
-        Ok(trace)
+impl Tables {
+    /// Begins the tables of what is played, in some files.
+    pub fn create(player: &Player, csv: &[&Path], parquet: &[&Path]) -> anyhow::Result<Self> {
+        let columns = Columns::of(&player.scene());
+        Ok(Self {
+            csv: csv.iter().map(|file| CsvWriter::create(file, columns.list())).collect::<Result<_, _>>()?,
+            parquet: parquet
+                .iter()
+                .map(|file| ParquetWriter::create(file, columns.list()))
+                .collect::<Result<_, _>>()?,
+            columns,
+        })
     }
 
-    /// Adds the line of a step that took some seconds.
-    pub fn add(&mut self, world: &World, seconds: f64) -> anyhow::Result<()> {
-        let file = &mut self.file;
-        write!(file, "{}", world.time())?;
-        for body in &world.bodies.rigid {
-            let pose = body.pose();
-            let place = pose.translation.vector.iter().chain(pose.rotation.coords.iter());
-            let (linear, angular) = (body.linear_velocity(), body.angular_velocity());
-            for x in place.chain(linear.iter()).chain(angular.iter()) {
-                write!(file, ",{x}")?;
-            }
+    /// Adds the line of the last step.
+    pub fn add(&mut self, player: &Player) -> anyhow::Result<()> {
+        if self.csv.is_empty() && self.parquet.is_empty() {
+            return Ok(());
         }
-        for hand in &world.bodies.hands {
-            let state = hand.skeleton.state();
-            for x in state.palm.translation.vector.iter().chain(state.palm.rotation.coords.iter()) {
-                write!(file, ",{x}")?;
-            }
-            for angle in state.angles {
-                write!(file, ",{}", angle.to_degrees())?;
-            }
-        }
-        let s = world.statistics();
-        let ms = 1e3 * seconds;
-        writeln!(file, ",{},{},{},{},{ms}", s.contacts, s.constraints, s.iterations, s.residual)?;
-        Ok(())
+        let (step, trial, scene) = (player.steps(), player.trial(), player.scene());
+        let row = self.columns.row(&scene, step, trial, scene.world.times().total);
+        self.csv.iter_mut().try_for_each(|table| table.add(row))?;
+        Ok(self.parquet.iter_mut().try_for_each(|table| table.add(row))?)
     }
 
-    /// Makes sure that everything is in the file.
-    pub fn finish(&mut self) -> anyhow::Result<()> {
-        self.file.flush()?;
-        Ok(())
+    /// Makes sure that everything is in the files.
+    pub fn finish(self) -> anyhow::Result<()> {
+        self.csv.into_iter().try_for_each(CsvWriter::finish)?;
+        Ok(self.parquet.into_iter().try_for_each(ParquetWriter::finish)?)
     }
 }

@@ -1,0 +1,83 @@
+use super::bytes::{Scanner, put_count, put_text};
+use super::error::Damage;
+use crate::assets::Setting;
+
+/// What was run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A scene.
+    Scene,
+    /// A script.
+    Script,
+}
+
+impl Source {
+    const ALL: [Source; 2] = [Source::Scene, Source::Script];
+
+    /// `scene` or `script`.
+    pub fn name(self) -> &'static str {
+        ["scene", "script"][self as usize]
+    }
+}
+
+/// What a recording begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Version of the program that wrote it.
+    pub program: String,
+    /// System and processor it ran on.
+    pub machine: String,
+    /// What was run.
+    pub source: Source,
+    /// The file of it, one of those that are kept.
+    pub file: String,
+    /// Settings from outside.
+    pub settings: Vec<Setting>,
+    /// Whether a device moved the hands, and no motion of scene or script.
+    pub device: bool,
+}
+
+impl Header {
+    /// Of a run by this program, on this machine.
+    pub fn of(source: Source, file: &str, settings: &[Setting], device: bool) -> Self {
+        Self {
+            program: env!("CARGO_PKG_VERSION").into(),
+            machine: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            source,
+            file: file.into(),
+            settings: settings.to_vec(),
+            device,
+        }
+    }
+
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        put_text(out, &self.program);
+        put_text(out, &self.machine);
+        out.push(self.source as u8);
+        put_text(out, &self.file);
+        out.push(self.device.into());
+        put_count(out, self.settings.len() as u64);
+        for setting in &self.settings {
+            put_text(out, &setting.key);
+            put_text(out, &setting.value);
+        }
+    }
+
+    pub(super) fn read(scanner: &mut Scanner<'_>) -> Result<Self, Damage> {
+        let program = scanner.text("the version of the program")?;
+        let machine = scanner.text("the machine")?;
+        let source = match Source::ALL.get(scanner.byte("scene or script")? as usize) {
+            Some(source) => *source,
+            None => return scanner.damage("expected 0 for a scene or 1 for a script before this"),
+        };
+        let file = scanner.text("the file that was run")?;
+        let device = scanner.byte("whether there was a device")? != 0;
+        let count = scanner.count("the number of settings")?;
+        let mut settings = Vec::new();
+        for _ in 0..count {
+            let key = scanner.text("the key of a setting")?;
+            settings.push(Setting { key, value: scanner.text("the value of a setting")? });
+        }
+        Ok(Self { program, machine, source, file, settings, device })
+    }
+}

@@ -1,0 +1,97 @@
+use nalgebra::{Quaternion, Unit};
+
+use super::bytes::{Scanner, put_count, put_number, put_text};
+use super::error::Damage;
+use crate::math::{Pose, Vec3};
+use crate::tracking::{ANGLES, HandSample};
+
+/// Something that came from outside before a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// A sample of a device for a hand.
+    Sample {
+        /// Number of the hand in the scene.
+        hand: usize,
+        /// What the device said.
+        sample: Box<HandSample>,
+    },
+    /// A button of a device.
+    Button {
+        /// Its name.
+        name: String,
+        /// Whether it was pressed, or let go.
+        pressed: bool,
+    },
+    /// The deadline ended the solving of the step after so many sweeps.
+    CutShort {
+        /// Sweeps of all groups.
+        sweeps: u64,
+    },
+}
+
+const SAMPLE: u8 = 1;
+const BUTTON: u8 = 2;
+const CUT_SHORT: u8 = 3;
+/// Bits of a sample that say what is in it.
+const PALM: u8 = 1;
+const JOINTS: u8 = 2;
+
+impl Input {
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Sample { hand, sample } => {
+                out.push(SAMPLE);
+                put_count(out, *hand as u64);
+                let palm_part = if sample.palm.is_some() { PALM } else { 0 };
+                out.push(palm_part | if sample.angles.is_some() { JOINTS } else { 0 });
+                put_number(out, sample.time);
+                let palm = sample.palm.iter().flat_map(|palm| {
+                    palm.translation.vector.iter().chain(palm.rotation.coords.iter()).copied().collect::<Vec<f64>>()
+                });
+                palm.chain(sample.angles.into_iter().flatten()).for_each(|x| put_number(out, x));
+            }
+            Self::Button { name, pressed } => {
+                out.push(BUTTON);
+                out.push((*pressed).into());
+                put_text(out, name);
+            }
+            Self::CutShort { sweeps } => {
+                out.push(CUT_SHORT);
+                put_count(out, *sweeps);
+            }
+        }
+    }
+
+    pub(super) fn read(scanner: &mut Scanner<'_>) -> Result<Self, Damage> {
+        match scanner.byte("an input")? {
+            SAMPLE => {
+                let hand = scanner.count("the number of a hand")?;
+                let Ok(hand) = usize::try_from(hand) else {
+                    return scanner.damage(format!("there is no hand of number {hand}"));
+                };
+                let parts = scanner.byte("the parts of a sample")?;
+                if parts & !(PALM | JOINTS) != 0 {
+                    return scanner
+                        .damage(format!("expected the parts of a sample from 0 to 3 before this, found {parts}"));
+                }
+                let time = scanner.number("the time of a sample")?;
+                let palm = if parts & PALM != 0 { Some(read_pose(scanner)?) } else { None };
+                let angles =
+                    if parts & JOINTS != 0 { Some(scanner.numbers::<ANGLES>("the angles of a sample")?) } else { None };
+                Ok(Self::Sample { hand, sample: Box::new(HandSample { time, palm, angles }) })
+            }
+            BUTTON => {
+                let pressed = scanner.byte("whether a button is pressed")? != 0;
+                Ok(Self::Button { name: scanner.text("the name of a button")?, pressed })
+            }
+            CUT_SHORT => Ok(Self::CutShort { sweeps: scanner.count("the number of sweeps")? }),
+            other => scanner.damage(format!("expected an input of kind 1 to 3 before this, found {other}")),
+        }
+    }
+}
+
+/// A placement with the very bits that were written: a device may have said nonsense, and that is judged again.
+fn read_pose(scanner: &mut Scanner<'_>) -> Result<Pose, Damage> {
+    let [x, y, z, i, j, k, w] = scanner.numbers::<7>("the palm of a sample")?;
+    Ok(Pose::from_parts(Vec3::new(x, y, z).into(), Unit::new_unchecked(Quaternion::new(w, i, j, k))))
+}

@@ -1,0 +1,194 @@
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::FORMAT;
+use super::bytes::Scanner;
+use super::error::{Damage, RecordError};
+use super::frame::{Frame, FrameKind, after, read_frame};
+use super::header::Header;
+use super::input::Input;
+
+/// What a recording begins with: a byte that is no text, a name, and line ends that show whether a transfer changed them.
+pub(super) const MAGIC: [u8; 8] = *b"\x89FPR\r\n\x1a\n";
+
+/// Bytes before the first frame: those, and the format.
+const HEAD: usize = MAGIC.len() + 2;
+
+/// A recording that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// What was run, and with what.
+    pub header: Header,
+    /// The files that it was made from, by their paths.
+    pub files: BTreeMap<String, String>,
+    /// Hash of the state before the first step.
+    pub start: u64,
+    /// The steps.
+    pub steps: Vec<RecordedStep>,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// A step of a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedStep {
+    /// What came from outside before it, in that order.
+    pub inputs: Vec<Input>,
+    /// Hash of the state after it.
+    pub hash: u64,
+}
+
+/// How a recording ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The run came to its end.
+    Over,
+    /// The run was stopped; it could have gone on.
+    Stopped,
+    /// The run broke off, for a reason.
+    Broken(String),
+    /// The recording was cut off: the program or the machine died.
+    CutOff {
+        /// Where in the file.
+        offset: usize,
+    },
+}
+
+impl Ending {
+    /// The number of it in files; none for what nobody can write.
+    pub(super) fn code(&self) -> Option<u8> {
+        match self {
+            Self::Over => Some(0),
+            Self::Stopped => Some(1),
+            Self::Broken(_) => Some(2),
+            Self::CutOff { .. } => None,
+        }
+    }
+
+    /// Why it broke off, if it did.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Broken(message) => message,
+            _ => "",
+        }
+    }
+}
+
+impl Recording {
+    /// Reads a recording, up to the last whole step if it was cut off.
+    pub fn read(file: &Path) -> Result<Self, RecordError> {
+        let unreadable = |error| RecordError::Unreadable { file: file.into(), error };
+        let mut opened = File::open(file).map_err(unreadable)?;
+        let mut bytes = Vec::new();
+        opened.by_ref().take(HEAD as u64).read_to_end(&mut bytes).map_err(unreadable)?;
+        // What is no recording may have no end.
+        check_head(file, &bytes)?;
+        opened.read_to_end(&mut bytes).map_err(unreadable)?;
+        Self::parse(file, &bytes)
+    }
+
+    /// The same from the bytes of a file.
+    pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, RecordError> {
+        check_head(file, bytes)?;
+        let draft = Draft::read(bytes, HEAD).map_err(|damage| damage.in_file(file))?;
+        draft.finish().ok_or(RecordError::TooShort { file: file.into(), offset: bytes.len() })
+    }
+}
+
+/// Whether a file begins as a recording of this format does.
+fn check_head(file: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+    let too_short = RecordError::TooShort { file: file.into(), offset: bytes.len() };
+    let Some(rest) = bytes.strip_prefix(&MAGIC) else {
+        // A recording that was cut off begins right.
+        let begins_right = MAGIC.starts_with(bytes) && !bytes.is_empty();
+        return Err(if begins_right { too_short } else { RecordError::NoRecording { file: file.into() } });
+    };
+    match rest.first_chunk().map(|bytes| u16::from_le_bytes(*bytes)) {
+        None => Err(too_short),
+        Some(FORMAT) => Ok(()),
+        Some(format) => Err(RecordError::OtherFormat { file: file.into(), format }),
+    }
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Draft {
+    header: Option<Header>,
+    files: BTreeMap<String, String>,
+    start: Option<u64>,
+    steps: Vec<RecordedStep>,
+    ending: Option<Ending>,
+    /// Where the last whole frame ends.
+    end: usize,
+}
+
+impl Draft {
+    fn read(bytes: &[u8], first: usize) -> Result<Self, Damage> {
+        let mut draft = Self { end: first, ..Self::default() };
+        while let Some(frame) = read_frame(bytes, draft.end)? {
+            let mut scanner = frame.scanner();
+            draft.take(&frame, &mut scanner)?;
+            if !scanner.is_done() {
+                return scanner.damage("expected the end of the frame");
+            }
+            draft.end = after(&frame);
+        }
+        if draft.ending.is_some() && draft.end < bytes.len() {
+            return Err(Damage { offset: draft.end, message: "expected the end of the file".into() });
+        }
+        Ok(draft)
+    }
+
+    fn take(&mut self, frame: &Frame<'_>, scanner: &mut Scanner<'_>) -> Result<(), Damage> {
+        let in_place = match frame.kind {
+            FrameKind::Header => self.header.is_none(),
+            FrameKind::File => self.header.is_some() && self.ending.is_none(),
+            FrameKind::Start => self.header.is_some() && self.start.is_none(),
+            FrameKind::Step | FrameKind::End => self.start.is_some() && self.ending.is_none(),
+        };
+        if !in_place {
+            let message = format!("a frame of kind {} has no place here", frame.kind as u8);
+            return Err(Damage { offset: frame.offset, message });
+        }
+        match frame.kind {
+            FrameKind::Header => self.header = Some(Header::read(scanner)?),
+            FrameKind::File => {
+                let path = scanner.text("the path of a file")?;
+                self.files.insert(path, scanner.text("the text of a file")?);
+            }
+            FrameKind::Start => self.start = Some(scanner.word("the hash of the state at the start")?),
+            FrameKind::Step => {
+                let hash = scanner.word("the hash of a state")?;
+                let mut inputs = Vec::new();
+                while !scanner.is_done() {
+                    inputs.push(Input::read(scanner)?);
+                }
+                self.steps.push(RecordedStep { inputs, hash });
+            }
+            FrameKind::End => self.ending = Some(self.read_ending(scanner)?),
+        }
+        Ok(())
+    }
+
+    fn read_ending(&self, scanner: &mut Scanner<'_>) -> Result<Ending, Damage> {
+        let (steps, found) = (scanner.count("the number of steps")?, self.steps.len());
+        if steps != found as u64 {
+            return scanner.damage(format!("expected {steps} steps before this, found {found}"));
+        }
+        let code = scanner.byte("how the run ended")?;
+        let message = scanner.text("why the run ended")?;
+        match code {
+            0 => Ok(Ending::Over),
+            1 => Ok(Ending::Stopped),
+            2 => Ok(Ending::Broken(message)),
+            other => scanner.damage(format!("expected an ending of kind 0 to 2 before this, found {other}")),
+        }
+    }
+
+    fn finish(self) -> Option<Recording> {
+        let ending = self.ending.unwrap_or(Ending::CutOff { offset: self.end });
+        Some(Recording { header: self.header?, files: self.files, start: self.start?, steps: self.steps, ending })
+    }
+}

@@ -1,0 +1,202 @@
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::frame::{FrameKind, after, put_frame, read_frame};
+use super::recording::MAGIC;
+use super::*;
+use crate::assets::Setting;
+use crate::math::{Pose, Quat, Vec3};
+use crate::tracking::{ANGLES, HandSample};
+
+fn inputs() -> Vec<Vec<Input>> {
+    let palm = Pose::from_parts(Vec3::new(0.1, -0.0, 1e-300).into(), Quat::from_scaled_axis(Vec3::new(0.1, 0.2, 0.3)));
+    let angles: [f64; ANGLES] = std::array::from_fn(|i| 0.1 * i as f64);
+    let sample = |sample| Input::Sample { hand: 1, sample: Box::new(sample) };
+    vec![
+        vec![],
+        vec![sample(HandSample::full(0.01, palm, angles))],
+        vec![
+            sample(HandSample { time: 0.02, palm: None, angles: Some(angles) }),
+            sample(HandSample { time: f64::INFINITY, palm: Some(palm), angles: None }),
+            sample(HandSample { time: 0.03, palm: None, angles: None }),
+        ],
+        vec![Input::Button { name: "Auslöser".into(), pressed: true }, Input::CutShort { sweeps: 300 }],
+    ]
+}
+
+fn header() -> Header {
+    Header::of(Source::Script, "scripts/x.rhai", &[Setting::new("dt", 0.005), Setting::new("seed", 3)], true)
+}
+
+fn files() -> Vec<(String, String)> {
+    vec![("scripts/x.rhai".into(), "wait(1);\n".into()), ("hands/right.toml".into(), "x".repeat(300))]
+}
+
+/// A small recording: its bytes, and where the start and each step end in them.
+fn small(name: &str) -> (Vec<u8>, Vec<usize>) {
+    let file = std::env::temp_dir().join(format!("fingerpad-{}-{name}.fpr", std::process::id()));
+    let mut recorder = Recorder::create(&file, &header(), &files(), 77).expect("a recorder");
+    assert_eq!(recorder.files(), 2);
+    for (i, inputs) in inputs().iter().enumerate() {
+        if i == 2 {
+            recorder.add_files(&[("late.toml".into(), "later".into())]).expect("a file");
+        }
+        recorder.add_step(inputs, 1000 + i as u64).expect("a step");
+    }
+    recorder.finish(&Ending::Broken("it fell".into())).expect("an end");
+    let bytes = std::fs::read(&file).expect("a recording");
+    std::fs::remove_file(&file).expect("a file");
+    let (mut ends, mut at) = (Vec::new(), 10);
+    while let Some(frame) = read_frame(&bytes, at).expect("sound frames") {
+        at = after(&frame);
+        if matches!(frame.kind, FrameKind::Start | FrameKind::Step) {
+            ends.push(at);
+        }
+    }
+    (bytes, ends)
+}
+
+fn parse(bytes: &[u8]) -> Result<Recording, RecordError> {
+    Recording::parse(Path::new("x.fpr"), bytes)
+}
+
+#[test]
+fn what_was_written_comes_back() {
+    let (bytes, _) = small("back");
+    let recording = parse(&bytes).expect("a recording");
+    assert_eq!(recording.header, header());
+    assert_eq!(recording.files.len(), 3);
+    assert_eq!(recording.files["late.toml"], "later");
+    assert_eq!((recording.start, recording.steps.len()), (77, 4));
+    let back: Vec<_> = recording.steps.iter().map(|step| step.inputs.clone()).collect();
+    assert_eq!(back, inputs());
+    assert_eq!(recording.steps.iter().map(|step| step.hash).collect::<Vec<_>>(), [1000, 1001, 1002, 1003]);
+    assert_eq!(recording.ending, Ending::Broken("it fell".into()));
+    let Input::Sample { sample, .. } = &back[1][0] else { panic!("a sample") };
+    assert!(sample.palm.expect("a palm").translation.y.is_sign_negative(), "every bit comes back");
+}
+
+#[test]
+fn a_step_takes_fifteen_bytes_and_228_more_with_a_full_sample() {
+    let (_, ends) = small("size");
+    assert_eq!((ends[1] - ends[0], ends[2] - ends[1]), (15, 243));
+}
+
+#[test]
+fn the_bytes_of_a_step_are_those_of_the_documentation() {
+    let mut frame = Vec::new();
+    put_frame(&mut frame, FrameKind::Step, &0x0123_4567_89ab_cdef_u64.to_le_bytes());
+    // The checks were computed elsewhere.
+    assert_eq!(frame, *b"\x04\x08\xc9\xef\xcd\xab\x89\x67\x45\x23\x01\xa7\x0a\xf4\xfd");
+    let (bytes, _) = small("bytes");
+    assert!(bytes.starts_with(b"\x89FPR\r\n\x1a\n\x01\x00\x01"));
+}
+
+#[test]
+fn a_recording_that_was_cut_anywhere_has_all_whole_steps() {
+    let (bytes, ends) = small("cut");
+    for length in 0..bytes.len() {
+        let steps = ends.iter().filter(|end| **end <= length).count();
+        match parse(&bytes[..length]) {
+            Ok(recording) => {
+                assert_eq!(recording.steps.len() + 1, steps, "cut at {length}");
+                let Ending::CutOff { offset } = recording.ending else { panic!("cut at {length}") };
+                assert!(offset <= length && ends[steps - 1] <= offset);
+            }
+            Err(RecordError::TooShort { offset, .. }) => assert!(steps == 0 && offset == length, "cut at {length}"),
+            Err(RecordError::NoRecording { .. }) => assert_eq!(length, 0),
+            Err(error) => panic!("cut at {length}: {error}"),
+        }
+        // A file system may have made room that was never filled.
+        let mut padded = bytes[..length].to_vec();
+        padded.resize(length + 4096, 0);
+        if steps > 0 && ends.contains(&length) {
+            assert_eq!(parse(&padded).expect("what is there").steps.len() + 1, steps);
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_found_and_said_where() {
+    let (bytes, _) = small("flip");
+    for bit in 0..8 * bytes.len() {
+        let mut bad = bytes.clone();
+        bad[bit / 8] ^= 1 << (bit % 8);
+        match parse(&bad).expect_err("an error") {
+            RecordError::NoRecording { .. } => assert!(bit / 8 < 8),
+            RecordError::OtherFormat { .. } => assert!(bit / 8 == 8 || bit / 8 == 9),
+            RecordError::Damaged { offset, .. } => assert!((10..=bit / 8).contains(&offset), "bit {bit} at {offset}"),
+            other => panic!("bit {bit}: {other}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_no_recording_of_this_format_is_refused_in_a_sentence() {
+    let (mut bytes, _) = small("format");
+    let said = |bytes: &[u8]| parse(bytes).expect_err("an error").to_string();
+    assert_eq!(said(b"seconds = 2"), "x.fpr: this is no recording; expected a file written by `run --record`");
+    assert_eq!(said(b""), "x.fpr: this is no recording; expected a file written by `run --record`");
+    bytes[8] = 2;
+    assert_eq!(said(&bytes), "x.fpr: this recording has format 2; this program reads format 1");
+    bytes[8] = 1;
+    assert!(said(&bytes[..40]).ends_with("ends at byte 40, before its first step could begin; nothing can be played"));
+    let more = [&bytes[..], b"!"].concat();
+    let end = bytes.len();
+    assert!(said(&more).starts_with(&format!("x.fpr: the recording is damaged at byte {end}: ")), "{}", said(&more));
+    let twice = [&bytes[..], &bytes[10..]].concat();
+    assert!(said(&twice).contains("a frame of kind 1 has no place here"), "{}", said(&twice));
+    let missing = Recording::read(Path::new("nowhere.fpr")).expect_err("an error").to_string();
+    assert!(missing.starts_with("nowhere.fpr: cannot be read: "), "{missing}");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_an_error() {
+    let nowhere = Path::new("/nowhere/at/all/x.fpr");
+    let error = Recorder::create(nowhere, &header(), &[], 0).expect_err("an error").to_string();
+    assert!(error.starts_with("cannot write /nowhere/at/all/x.fpr: "), "{error}");
+    // Everything written to it finds the disk full.
+    if cfg!(target_os = "linux") {
+        let error = Recorder::create(Path::new("/dev/full"), &header(), &[], 0).expect_err("an error").to_string();
+        assert!(error.starts_with("cannot write /dev/full: "), "{error}");
+    }
+}
+
+/// Frames that are sound as frames, with anything in them.
+fn framed(frames: &[(u8, Vec<u8>)]) -> Vec<u8> {
+    let mut bytes = [&MAGIC[..], &FORMAT.to_le_bytes()].concat();
+    for (kind, payload) in frames {
+        let kinds = [FrameKind::Header, FrameKind::File, FrameKind::Start, FrameKind::Step, FrameKind::End];
+        put_frame(&mut bytes, kinds[*kind as usize % 5], payload);
+    }
+    bytes
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_it_panic(tail in proptest::collection::vec(any::<u8>(), 0..400), cut in 0usize..900) {
+        let _ = parse(&tail);
+        let (mut bytes, _) = small(&format!("tail{cut}"));
+        bytes.truncate(cut.max(10));
+        bytes.extend(&tail);
+        let _ = parse(&bytes);
+    }
+
+    #[test]
+    fn no_payload_makes_it_panic(
+        frames in proptest::collection::vec((any::<u8>(), proptest::collection::vec(any::<u8>(), 0..60)), 0..6)
+    ) {
+        let _ = parse(&framed(&frames));
+    }
+
+    #[test]
+    fn a_header_may_say_anything(settings in proptest::collection::vec((".{0,20}", ".{0,20}"), 0..5), file in ".{0,40}") {
+        let settings: Vec<Setting> = settings.into_iter().map(|(key, value)| Setting { key, value }).collect();
+        let header = Header::of(Source::Scene, &file, &settings, false);
+        let mut payload = Vec::new();
+        header.put(&mut payload);
+        let recording = parse(&framed(&[(0, payload), (2, vec![0; 8])])).expect("a recording");
+        prop_assert_eq!(recording.header, header);
+    }
+}
