@@ -68,7 +68,7 @@ fn serial_ports() -> Vec<Found> {
 }
 
 #[cfg(feature = "openxr")]
-use super::runtime::list as runtime;
+use super::openxr::list as runtime;
 #[cfg(not(feature = "openxr"))]
 fn runtime() -> Vec<Found> {
     vec![Found::problem(Kind::OpenXr, "built without the feature `openxr`")]

@@ -1,0 +1,327 @@
+//! Where samples of hands come from while the program runs. Every source lives in a thread of its own and is held by a
+//! [`SourceHandle`]; the thread talks through a [`SourceFeed`]. Neither ever waits for the other.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded, unbounded};
+
+use crate::math::Pose;
+use crate::tracking::{ANGLES, HandSample, Side};
+
+/// Samples that may wait to be read: more than a second of two hands. Beyond, the oldest are thrown away.
+const WAITING: usize = 256;
+/// How long a dropped handle waits for its thread, which may be inside a call of a driver that hangs.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What a source says of one hand at one instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SourceSample {
+    /// When it was measured, s since the instant that the source was given when it was started.
+    pub time: f64,
+    /// Of which hand.
+    pub side: Side,
+    /// The palm's placement in the frame of the source; `None` from a glove.
+    pub palm: Option<Pose>,
+    /// The joint angles, rad; `None` where the source does not see or has no such joint.
+    pub angles: [Option<f64>; ANGLES],
+    /// Buttons that are held down, one bit each.
+    pub buttons: u32,
+    /// From the wrist to the tip of the middle finger, m, where the source measures it.
+    pub hand_length: Option<f64>,
+}
+
+impl SourceSample {
+    /// A sample that says nothing yet.
+    pub fn new(time: f64, side: Side) -> Self {
+        Self { time, side, palm: None, angles: [None; ANGLES], buttons: 0, hand_length: None }
+    }
+
+    /// The sample as layer 1 takes it. Angles that are not reported keep the value that they have.
+    pub fn hand_sample(&self, held: &[f64; ANGLES]) -> HandSample {
+        let some = self.angles.iter().any(Option::is_some);
+        let angles = std::array::from_fn(|i| self.angles[i].unwrap_or(held[i]));
+        HandSample { time: self.time, palm: self.palm, angles: some.then_some(angles) }
+    }
+}
+
+/// How it stands with a source, or with one hand of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceState {
+    /// Looked for, not found yet.
+    Connecting,
+    /// Found; it has not said anything of the hand yet.
+    Connected,
+    /// Samples come.
+    Streaming,
+    /// Samples came, and none come now: the hand is out of sight or its glove is silent.
+    Stale,
+    /// Not there or gone, and why, in one sentence without a full stop. The source keeps trying.
+    Lost(String),
+}
+
+impl SourceState {
+    /// How near a state is to samples.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Connecting | Self::Lost(_) => 0,
+            Self::Connected => 1,
+            Self::Stale => 2,
+            Self::Streaming => 3,
+        }
+    }
+}
+
+impl std::fmt::Display for SourceState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Connecting => "connecting",
+            Self::Connected => "connected",
+            Self::Streaming => "streaming",
+            Self::Stale => "stale",
+            Self::Lost(reason) => return write!(f, "lost: {reason}"),
+        })
+    }
+}
+
+/// A wish to have a hand feel something.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vibration {
+    /// Which hand.
+    pub side: Side,
+    /// How strong, 0 to 1.
+    pub amplitude: f64,
+    /// How long.
+    pub duration: Duration,
+}
+
+/// The states of the left and the right hand.
+type States = Arc<Mutex<[SourceState; 2]>>;
+
+/// A source that runs. Dropping it stops the source.
+#[derive(Debug)]
+pub struct SourceHandle {
+    name: String,
+    samples: Receiver<SourceSample>,
+    states: States,
+    /// Gone while dropping; that is how the thread is told to stop.
+    vibrations: Option<Sender<Vibration>>,
+    /// Disconnected once the thread is through.
+    running: Receiver<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl SourceHandle {
+    /// Starts a thread that feeds the handle until [`SourceFeed::wait_until`] tells it to stop.
+    pub fn start(name: &str, body: impl FnOnce(&SourceFeed) + Send + 'static) -> std::io::Result<Self> {
+        let (sender, samples) = bounded(WAITING);
+        let (vibrations, wishes) = unbounded();
+        let (alive, running) = bounded(0);
+        let states: States = Arc::new(Mutex::new([SourceState::Connecting, SourceState::Connecting]));
+        let feed =
+            SourceFeed { sender, oldest: samples.clone(), states: states.clone(), vibrations: wishes, _alive: alive };
+        let thread = std::thread::Builder::new().name(name.into()).spawn(move || body(&feed))?;
+        Ok(Self { name: name.into(), samples, states, vibrations: Some(vibrations), running, thread: Some(thread) })
+    }
+
+    /// What to call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The samples of both hands, in the order of their times.
+    pub fn samples(&self) -> &Receiver<SourceSample> {
+        &self.samples
+    }
+
+    /// How it stands: with two hands, the better of their states.
+    pub fn state(&self) -> SourceState {
+        let [left, right] = &*self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        if left.rank() > right.rank() { left.clone() } else { right.clone() }
+    }
+
+    /// How it stands with one hand.
+    pub fn state_of(&self, side: Side) -> SourceState {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)[side as usize].clone()
+    }
+
+    /// Has a hand feel something, if the source can; otherwise nothing happens.
+    pub fn vibrate(&self, vibration: Vibration) {
+        if let Some(vibrations) = &self.vibrations {
+            // A source that has ended does not vibrate.
+            let _ = vibrations.send(vibration);
+        }
+    }
+}
+
+impl Drop for SourceHandle {
+    fn drop(&mut self) {
+        self.vibrations = None;
+        let is_through = self.running.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected);
+        if let Some(thread) = self.thread.take().filter(|_| is_through) {
+            // A panic has been told of as the source's state.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What a source is told while it waits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Told {
+    /// Nothing; the time is up.
+    Nothing,
+    /// To vibrate, now.
+    Vibrate(Vibration),
+    /// To stop: nobody holds the handle any more.
+    Stop,
+}
+
+/// The thread's end of a source.
+#[derive(Debug)]
+pub struct SourceFeed {
+    sender: Sender<SourceSample>,
+    oldest: Receiver<SourceSample>,
+    states: States,
+    vibrations: Receiver<Vibration>,
+    _alive: Sender<()>,
+}
+
+impl SourceFeed {
+    /// Hands a sample on, and notes that the hand is streaming. If nobody reads, the oldest sample makes room.
+    pub fn send(&self, sample: SourceSample) {
+        let mut next = sample;
+        while let Err(TrySendError::Full(back)) = self.sender.try_send(next) {
+            let _ = self.oldest.try_recv();
+            next = back;
+        }
+        self.set_state_of(sample.side, SourceState::Streaming);
+    }
+
+    /// Notes how it stands with both hands.
+    pub fn set_state(&self, state: SourceState) {
+        *self.states.lock().unwrap_or_else(PoisonError::into_inner) = [state.clone(), state];
+    }
+
+    /// Notes how it stands with one hand.
+    pub fn set_state_of(&self, side: Side, state: SourceState) {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)[side as usize] = state;
+    }
+
+    /// Notes that nothing was heard of a hand: it is stale if something was heard before.
+    pub fn miss(&self, side: Side) {
+        let state = &mut self.states.lock().unwrap_or_else(PoisonError::into_inner)[side as usize];
+        if *state == SourceState::Streaming {
+            *state = SourceState::Stale;
+        }
+    }
+
+    /// Waits, and comes back early when there is something to do.
+    pub fn wait_until(&self, deadline: Instant) -> Told {
+        match self.vibrations.recv_deadline(deadline) {
+            Ok(vibration) => Told::Vibrate(vibration),
+            Err(RecvTimeoutError::Timeout) => Told::Nothing,
+            Err(RecvTimeoutError::Disconnected) => Told::Stop,
+        }
+    }
+}
+
+impl Drop for SourceFeed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.set_state(SourceState::Lost("the source has stopped on an error of its own".into()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source that sends one sample of the left hand each millisecond, and repeats vibrations as buttons.
+    fn ticking() -> SourceHandle {
+        SourceHandle::start("ticking", |feed| {
+            let mut buttons = 0;
+            for tick in 0_u32.. {
+                match feed.wait_until(Instant::now() + Duration::from_millis(1)) {
+                    Told::Nothing => {}
+                    Told::Vibrate(v) => buttons = (10.0 * v.amplitude) as u32,
+                    Told::Stop => return,
+                }
+                feed.send(SourceSample { buttons, ..SourceSample::new(f64::from(tick), Side::Left) });
+            }
+        })
+        .expect("a thread")
+    }
+
+    #[test]
+    fn samples_states_and_vibrations_pass() {
+        let source = ticking();
+        let patience = Duration::from_secs(20);
+        let first = source.samples().recv_timeout(patience).expect("a sample");
+        assert_eq!((first.time, first.side, first.buttons), (0.0, Side::Left, 0));
+        source.vibrate(Vibration { side: Side::Left, amplitude: 0.7, duration: patience });
+        while source.samples().recv_timeout(patience).expect("a sample").buttons != 7 {}
+        assert_eq!((source.name(), source.state()), ("ticking", SourceState::Streaming));
+        assert_eq!(source.state_of(Side::Left), SourceState::Streaming);
+        assert_eq!(source.state_of(Side::Right), SourceState::Connecting);
+        let samples = source.samples().clone();
+        drop(source);
+        while samples.try_recv().is_ok() {}
+        assert_eq!(samples.try_recv(), Err(crossbeam_channel::TryRecvError::Disconnected), "its thread has ended");
+    }
+
+    #[test]
+    fn the_oldest_samples_make_room() {
+        let (sent, all_sent) = bounded(1);
+        let source = SourceHandle::start("busy", move |feed| {
+            (0..1000).for_each(|tick| feed.send(SourceSample::new(f64::from(tick), Side::Right)));
+            sent.send(()).expect("the test waits");
+            feed.miss(Side::Left);
+            feed.miss(Side::Right);
+            while feed.wait_until(Instant::now() + Duration::from_secs(20)) != Told::Stop {}
+        })
+        .expect("a thread");
+        all_sent.recv().expect("a thousand samples");
+        let times: Vec<_> = source.samples().try_iter().map(|sample| sample.time).collect();
+        let newest: Vec<_> = (1000 - WAITING..1000).map(|tick| tick as f64).collect();
+        assert_eq!(times, newest);
+        while source.state_of(Side::Right) != SourceState::Stale {
+            std::thread::yield_now();
+        }
+        assert_eq!(source.state_of(Side::Left), SourceState::Connecting, "never seen, so not stale");
+    }
+
+    #[test]
+    fn a_source_that_panics_says_so() {
+        let source = SourceHandle::start("broken", |_| std::panic::resume_unwind(Box::new(()))).expect("a thread");
+        let end = source.samples().recv_timeout(Duration::from_secs(20));
+        assert_eq!(end, Err(RecvTimeoutError::Disconnected));
+        assert_eq!(source.state().to_string(), "lost: the source has stopped on an error of its own");
+    }
+
+    /// A driver that never comes back does not keep the program from going on.
+    #[test]
+    fn a_source_that_hangs_is_left_alone() {
+        let (release, never) = bounded::<()>(0);
+        let hang = move |_: &SourceFeed| {
+            let _ = never.recv();
+        };
+        let source = SourceHandle::start("hanging", hang).expect("a thread");
+        let samples = source.samples().clone();
+        drop(source);
+        assert_eq!(samples.try_recv(), Err(crossbeam_channel::TryRecvError::Empty), "its thread still hangs");
+        drop(release);
+        assert_eq!(samples.recv_timeout(Duration::from_secs(20)), Err(RecvTimeoutError::Disconnected));
+    }
+
+    #[test]
+    fn angles_that_are_not_reported_are_held() {
+        let mut sample = SourceSample::new(2.0, Side::Right);
+        let held = [0.5; ANGLES];
+        assert_eq!(sample.hand_sample(&held), HandSample { time: 2.0, palm: None, angles: None });
+        sample.angles[3] = Some(1.0);
+        let angles = sample.hand_sample(&held).angles.expect("some are reported");
+        assert_eq!((angles[3], angles[4]), (1.0, 0.5));
+    }
+}

@@ -1,0 +1,390 @@
+//! Hands through the system's OpenXR loader and the runtime of tests/openxr_runtime. The loader reads the environment once,
+//! so each test runs its body in a process of its own: itself, started again.
+//!
+//! The loader is a package of the system (libopenxr-loader1). Where there is none, only its absence is tested, unless
+//! FINGERPAD_EXPECT_OPENXR is set.
+#![cfg(feature = "openxr")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use fingerpad::assets::builtin_hand;
+use fingerpad::devices::openxr::{JOINTS, WRIST, metacarpal, phalanx};
+use fingerpad::devices::{SourceHandle, SourceSample, SourceState, Vibration, start_openxr};
+use fingerpad::hand::{HandDescription, Skeleton};
+use fingerpad::math::{Pose, Vec3, exp};
+use fingerpad::tracking::{ANGLES, Finger, Side};
+
+/// Set in the processes that run the bodies: the folder of their files.
+const FOLDER: &str = "FINGERPAD_XR_FOLDER";
+
+/// Where a test tells the runtime what to do.
+struct Scene {
+    folder: PathBuf,
+}
+
+impl Scene {
+    fn new(test: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("openxr").join(test);
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        Self { folder }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// What the runtime pretends from now on.
+    fn script(&self, lines: &[&str]) {
+        // The runtime must not see half a file.
+        std::fs::write(self.file("next"), lines.join("\n")).expect("a file");
+        std::fs::rename(self.file("next"), self.file("script")).expect("a file");
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.file("log")).unwrap_or_default()
+    }
+
+    fn environment<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command
+            .env("XR_RUNTIME_JSON", self.file("runtime.json"))
+            .env("FINGERPAD_XR_SCRIPT", self.file("script"))
+            .env("FINGERPAD_XR_LOG", self.file("log"))
+            // The loader's own messages.
+            .env("XR_LOADER_DEBUG", "none")
+    }
+
+    /// Everything that was made has been destroyed again.
+    fn assert_nothing_is_left(&self) {
+        let log = self.log();
+        let made = log.lines().filter_map(|line| line.strip_prefix("create ")).count();
+        let gone = log.lines().filter_map(|line| line.strip_prefix("destroy ")).count();
+        assert!(made > 0 && made == gone, "{made} made, {gone} destroyed:\n{log}");
+    }
+}
+
+/// Runs a test's body in a process of its own, with the runtime's manifest as given or, by default, a good one.
+fn in_own_process(test: &str, manifest: Option<&str>, body: fn(&Scene)) {
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        return body(&Scene { folder: folder.into() });
+    }
+    // SAFETY: the system's loader is what is tested.
+    if unsafe { openxr::Entry::load(&()) }.is_err() {
+        assert!(std::env::var_os("FINGERPAD_EXPECT_OPENXR").is_none(), "there is no OpenXR loader");
+        eprintln!("{test} was not run: there is no OpenXR loader on this machine");
+        return;
+    }
+    let scene = Scene::new(test);
+    let good = serde_json::json!({ "file_format_version": "1.0.0", "runtime": { "library_path": runtime_library() } });
+    let manifest = manifest.map_or_else(|| good.to_string(), String::from);
+    std::fs::write(scene.file("runtime.json"), manifest).expect("a file");
+    scene.script(&[]);
+    run_again(test, &scene, None);
+}
+
+/// Starts this test again, where libraries are looked for in a folder first if one is given.
+fn run_again(test: &str, scene: &Scene, libraries: Option<&Path>) {
+    let mut again = Command::new(std::env::current_exe().expect("a test has a file"));
+    again.args([test, "--exact", "--nocapture"]).env(FOLDER, &scene.folder);
+    if let Some(libraries) = libraries {
+        again.env("LD_LIBRARY_PATH", libraries);
+    }
+    let output = scene.environment(&mut again).output().expect("the test starts again");
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+/// The library that cargo has built beside this test.
+fn runtime_library() -> PathBuf {
+    let tests = std::env::current_exe().expect("a test has a file");
+    let name = format!("{}openxr_runtime{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let library = tests.parent().and_then(Path::parent).expect("target/debug/deps").join("examples").join(name);
+    let age = |file: &Path| file.metadata().and_then(|m| m.modified()).ok();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openxr_runtime");
+    let newest = ["lib.rs", "calls.rs", "stage.rs"].iter().filter_map(|name| age(&sources.join(name))).max();
+    assert!(age(&library) >= newest, "build the runtime first: cargo build --example openxr_runtime");
+    library
+}
+
+fn hand(side: Side) -> HandDescription {
+    HandDescription { side, ..builtin_hand().expect("the hand it carries") }
+}
+
+fn skeleton(side: Side) -> Skeleton {
+    Skeleton::new(&hand(side)).expect("a hand")
+}
+
+fn start() -> SourceHandle {
+    start_openxr(&skeleton(Side::Left), &skeleton(Side::Right), Instant::now()).expect("a thread")
+}
+
+fn pose(name: &str) -> [f64; ANGLES] {
+    *hand(Side::Right).pose(name).expect("a pose every hand has")
+}
+
+fn palm(side: Side) -> Pose {
+    let x = if side == Side::Left { -0.2 } else { 0.25 };
+    Pose::from_parts(Vec3::new(x, 1.1, -0.4).into(), exp(&Vec3::new(0.3, 8.0 * x, -0.5)))
+}
+
+/// The line of the script that shows a hand in a pose.
+fn shown(side: Side, angles: &[f64; ANGLES]) -> String {
+    let (hand, palm) = (hand(side), palm(side));
+    let kinematics = skeleton(side).kinematics(&palm, angles);
+    let mut joints = [palm; JOINTS];
+    joints[WRIST] = palm * Pose::translation(0.0, hand.palm.wrist.y, hand.palm.wrist.z);
+    for finger in Finger::ALL {
+        joints[metacarpal(finger)] = palm;
+        for place in 0..3 {
+            joints[phalanx(finger, place)] = kinematics.poses[1 + 3 * finger as usize + place];
+        }
+        let end = hand.fingers[finger as usize].lengths[2] + hand.fingers[finger as usize].tip;
+        joints[phalanx(finger, 3)] = joints[phalanx(finger, 2)] * Pose::translation(0.0, 0.0, -end);
+    }
+    let mut line = side.name().to_string();
+    for joint in joints {
+        let (p, q) = (joint.translation.vector, joint.rotation.coords);
+        p.iter().chain(q.iter()).for_each(|number| line += &format!(" {number}"));
+    }
+    line
+}
+
+fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < Duration::from_secs(30), "waited in vain for: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn wait_for_state(source: &SourceHandle, side: Side, state: &SourceState) {
+    wait_for(&format!("{} hand {state}; it was {}", side.name(), source.state_of(side)), || {
+        source.state_of(side) == *state
+    });
+}
+
+fn lost(reason: &str) -> SourceState {
+    SourceState::Lost(reason.into())
+}
+
+/// The next sample of a hand.
+fn next(source: &SourceHandle, side: Side) -> SourceSample {
+    loop {
+        let sample = source.samples().recv_timeout(Duration::from_secs(30)).expect("a sample");
+        if sample.side == side {
+            return sample;
+        }
+    }
+}
+
+fn is_near(sample: &SourceSample, angles: &[f64; ANGLES]) -> bool {
+    // Half a degree is wanted; single precision on the wire allows much less.
+    sample
+        .angles
+        .iter()
+        .zip(angles)
+        .all(|(found, known)| found.is_some_and(|f| (f - known).abs() < 0.001_f64.to_radians()))
+}
+
+#[test]
+fn known_poses_give_known_angles() {
+    in_own_process("known_poses_give_known_angles", None, |scene| {
+        let (left, right) = (shown(Side::Left, &pose("pinch")), shown(Side::Right, &pose("fist")));
+        scene.script(&[&left, &right]);
+        let source = start();
+        let mut last = 0.0;
+        for (side, name) in [(Side::Left, "pinch"), (Side::Right, "fist")] {
+            let sample = next(&source, side);
+            assert!(is_near(&sample, &pose(name)), "{name}: {:?}", sample.angles);
+            let off = palm(side).inverse() * sample.palm.expect("a palm");
+            assert!(off.translation.vector.norm() < 1e-6 && off.rotation.angle() < 1e-5, "{off}");
+            let length = sample.hand_length.expect("all joints are known");
+            assert!((length - hand(side).hand_length()).abs() < 1e-6);
+            assert!(sample.time > last, "times go on");
+            last = sample.time;
+        }
+        assert_eq!(source.state(), SourceState::Streaming);
+        // The hand moves.
+        scene.script(&[&shown(Side::Left, &pose("point")), &right]);
+        wait_for("the new pose", || is_near(&next(&source, Side::Left), &pose("point")));
+        drop(source);
+        scene.assert_nothing_is_left();
+    });
+}
+
+#[test]
+fn a_hand_is_lost_and_found() {
+    in_own_process("a_hand_is_lost_and_found", None, |scene| {
+        let (left, right) = (shown(Side::Left, &pose("rest")), shown(Side::Right, &pose("rest")));
+        scene.script(&[&right]);
+        let source = start();
+        wait_for_state(&source, Side::Right, &SourceState::Streaming);
+        assert_eq!(source.state_of(Side::Left), SourceState::Connected, "never seen yet");
+        scene.script(&[&left, &right]);
+        wait_for_state(&source, Side::Left, &SourceState::Streaming);
+        scene.script(&[&right]);
+        wait_for_state(&source, Side::Left, &SourceState::Stale);
+        while source.samples().try_recv().is_ok() {}
+        for _ in 0..20 {
+            let sample = source.samples().recv_timeout(Duration::from_secs(30)).expect("a sample");
+            assert_eq!(sample.side, Side::Right, "a hand out of sight has no samples");
+        }
+        // Found again, with a joint that the runtime does not know: two angles stay away.
+        scene.script(&[&left, &right, &format!("unknown left {}", phalanx(Finger::Middle, 1))]);
+        wait_for_state(&source, Side::Left, &SourceState::Streaming);
+        let sample = next(&source, Side::Left);
+        let unknown: Vec<_> = (0..ANGLES).filter(|&i| sample.angles[i].is_none()).collect();
+        assert_eq!((unknown, sample.hand_length), (vec![10, 11], None));
+        assert_eq!(sample.hand_sample(&[0.7; ANGLES]).angles.expect("some")[10..12], [0.7, 0.7]);
+        // A hand of which nothing is known is out of sight, whatever the runtime calls it.
+        let nothing: Vec<_> = (0..JOINTS).map(|joint| joint.to_string()).collect();
+        scene.script(&[&left, &right, &format!("unknown left {}", nothing.join(" "))]);
+        wait_for_state(&source, Side::Left, &SourceState::Stale);
+    });
+}
+
+#[test]
+fn a_lost_runtime_is_found_again() {
+    in_own_process("a_lost_runtime_is_found_again", None, |scene| {
+        let right = shown(Side::Right, &pose("open"));
+        scene.script(&[&right]);
+        let source = start();
+        wait_for_state(&source, Side::Right, &SourceState::Streaming);
+        for (how, reason) in [
+            ("session", "the OpenXR session was lost"),
+            ("session_pending", "the OpenXR session was lost"),
+            ("instance", "the OpenXR runtime was lost"),
+            ("instance_pending", "the OpenXR runtime was lost"),
+            ("exiting", "the OpenXR runtime has closed the session"),
+        ] {
+            scene.script(&[&right, &format!("end {how}")]);
+            wait_for_state(&source, Side::Right, &lost(reason));
+            scene.script(&[&right]);
+            wait_for_state(&source, Side::Right, &SourceState::Streaming);
+            while source.samples().try_recv().is_ok() {}
+            assert!(is_near(&next(&source, Side::Right), &pose("open")), "after {how}");
+        }
+        // A session that the runtime only halts, as when the headset is taken off.
+        let sessions = scene.log().matches("create session").count();
+        scene.script(&[&right, "end pause"]);
+        wait_for_state(&source, Side::Right, &SourceState::Stale);
+        scene.script(&[&right]);
+        wait_for_state(&source, Side::Right, &SourceState::Streaming);
+        let log = scene.log();
+        assert_eq!((log.matches("create session").count(), log.matches("end session").count()), (sessions, 1));
+        assert!(sessions >= 6, "each loss takes a new session: {sessions}");
+        // The runtime's service is gone for good.
+        scene.script(&["without service", "end instance"]);
+        let gone = "the OpenXR runtime does not answer; start its service, such as monado-service or SteamVR";
+        wait_for_state(&source, Side::Left, &lost(gone));
+        drop(source);
+        scene.assert_nothing_is_left();
+    });
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    in_own_process("what_is_missing_is_said", None, |scene| {
+        for (what, reason) in [
+            ("service", "the OpenXR runtime does not answer; start its service, such as monado-service or SteamVR"),
+            ("headset", "no headset is connected"),
+            ("hands", "the headset does not track hands"),
+            ("XR_EXT_hand_tracking", "the runtime does not track hands (it lacks XR_EXT_hand_tracking)"),
+            ("XR_MND_headless", "the runtime has no sessions without pictures (it lacks XR_MND_headless)"),
+            (
+                "XR_KHR_convert_timespec_time",
+                "the runtime's clock cannot be read (it lacks XR_KHR_convert_timespec_time)",
+            ),
+        ] {
+            scene.script(&[&format!("without {what}")]);
+            let source = start();
+            wait_for_state(&source, Side::Left, &lost(reason));
+            assert_eq!(source.state(), lost(reason));
+        }
+        scene.assert_nothing_is_left();
+    });
+}
+
+#[test]
+fn hands_vibrate() {
+    in_own_process("hands_vibrate", None, |scene| {
+        let right = shown(Side::Right, &pose("open"));
+        let vibration = Vibration { side: Side::Left, amplitude: 0.5, duration: Duration::from_millis(20) };
+        scene.script(&[&right]);
+        let source = start();
+        wait_for_state(&source, Side::Right, &SourceState::Streaming);
+        source.vibrate(vibration);
+        wait_for("a vibration", || scene.log().contains("vibrate /user/hand/left 0.5 20000000\n"));
+        source.vibrate(Vibration { side: Side::Right, amplitude: 7.0, ..vibration });
+        wait_for("no more than all", || scene.log().contains("vibrate /user/hand/right 1 20000000\n"));
+        source.vibrate(Vibration { amplitude: f64::NAN, ..vibration });
+        wait_for("stillness", || scene.log().contains("still /user/hand/left\n"));
+        drop(source);
+        // A runtime without controllers tracks hands all the same.
+        scene.script(&[&right, "without vibration"]);
+        let source = start();
+        source.vibrate(vibration);
+        wait_for_state(&source, Side::Right, &SourceState::Streaming);
+        source.vibrate(vibration);
+        next(&source, Side::Right);
+        assert_eq!(source.state(), SourceState::Streaming);
+        assert_eq!(scene.log().matches("vibrate").count(), 2);
+    });
+}
+
+#[test]
+fn the_list_names_the_runtime() {
+    in_own_process("the_list_names_the_runtime", None, |scene| {
+        let list = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_fingerpad"));
+            let output = scene.environment(command.args(["devices", "list"])).output().expect("the program starts");
+            assert!(output.status.success());
+            String::from_utf8(output.stdout).expect("text")
+        };
+        let text = list();
+        assert!(text.contains("fingerpad test runtime  version 0.1.0, headset test headset, tracks hands"), "{text}");
+        scene.script(&["without headset"]);
+        assert!(list().contains("no headset is connected"));
+    });
+}
+
+fn names_no_runtime(scene: &Scene) {
+    let source = start();
+    let file = scene.file("runtime.json");
+    let reason = format!("XR_RUNTIME_JSON names {}, which leads to no usable OpenXR runtime", file.display());
+    wait_for_state(&source, Side::Right, &lost(&reason));
+}
+
+#[test]
+fn a_manifest_that_is_not_json() {
+    in_own_process("a_manifest_that_is_not_json", Some("{ \"runtime\": "), names_no_runtime);
+}
+
+#[test]
+fn a_manifest_that_names_no_library() {
+    let manifest = r#"{ "file_format_version": "1.0.0", "runtime": { "library_path": "/nowhere/libruntime.so" } }"#;
+    in_own_process("a_manifest_that_names_no_library", Some(manifest), names_no_runtime);
+}
+
+#[test]
+fn a_manifest_that_is_not_there() {
+    in_own_process("a_manifest_that_is_not_there", None, |scene| {
+        std::fs::remove_file(scene.file("runtime.json")).expect("it was there");
+        names_no_runtime(scene);
+    });
+}
+
+/// On a bare machine the source says what to install. An empty file that the system finds before any loader makes one.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_loader_the_source_says_so() {
+    if std::env::var_os(FOLDER).is_some() {
+        let reason = "no OpenXR loader was found; install one, such as the package libopenxr-loader1";
+        return wait_for_state(&start(), Side::Right, &lost(reason));
+    }
+    let scene = Scene::new("without_a_loader_the_source_says_so");
+    std::fs::write(scene.file("libopenxr_loader.so.1"), "").expect("a file");
+    run_again("without_a_loader_the_source_says_so", &scene, Some(&scene.folder));
+}
