@@ -3,6 +3,7 @@
 #[cfg(feature = "gamepad")]
 mod gamepads;
 mod list;
+pub mod protocol;
 #[cfg(feature = "openxr")]
 pub mod openxr;
 #[cfg(feature = "serial")]

@@ -1,0 +1,146 @@
+//! 5DT Data Glove 16 on a serial line: it sends unasked at 19200 baud. Values have 36 bytes: `3C 44`, sixteen big-endian
+//! words, two of unknown meaning. Every now and then comes information of seven: `3C 49`, major, minor, hand (bit 0: right),
+//! flags, one unknown. From the driver in VRPN.
+//!
+//! Nobody says how large the words get; the converters have twelve bits, and the scale is an option.
+
+use super::super::framing::{Fault, Front, Layout};
+use super::super::reading::{DeviceInfo, FlexReading, Reading};
+use super::super::{Emulated, Encoder, from_scale, to_scale};
+use super::{SIXTEEN, wrong_hand};
+use crate::tracking::Side;
+
+const HEADER: u8 = b'<';
+const VALUES: u8 = b'D';
+const VALUES_LENGTH: usize = 36;
+const INFO: u8 = b'I';
+const INFO_LENGTH: usize = 7;
+/// Packets of values between two of information, in the emulation.
+const INFO_EVERY: u32 = 100;
+
+/// The packets of the glove.
+pub(in super::super) struct SixteenLayout {
+    side: Side,
+    maximum: u16,
+    told: Option<Side>,
+    largest: u16,
+}
+
+impl SixteenLayout {
+    pub(in super::super) fn new(side: Side, maximum: u16) -> Self {
+        Self { side, maximum: maximum.max(1), told: None, largest: 0 }
+    }
+}
+
+impl Layout for SixteenLayout {
+    fn length(&self) -> usize {
+        VALUES_LENGTH
+    }
+
+    fn front(&self, bytes: &[u8]) -> Front {
+        let length = match bytes {
+            [] | [HEADER] => return Front::Partial,
+            [HEADER, VALUES, ..] => VALUES_LENGTH,
+            [HEADER, INFO, ..] => INFO_LENGTH,
+            _ => return Front::Wrong(Fault::Header),
+        };
+        if bytes.len() < length { Front::Partial } else { Front::Whole { length, evidence: 1, likelihood: 0 } }
+    }
+
+    fn read(&mut self, packet: &[u8], out: &mut Vec<Reading>) -> bool {
+        if packet[1] == VALUES {
+            let words = packet[2..34].chunks_exact(2).map(|word| u16::from_be_bytes([word[0], word[1]]));
+            self.largest = words.clone().fold(self.largest, u16::max);
+            let values = SIXTEEN.into_iter().zip(words).map(|(sensor, raw)| (sensor, from_scale(raw, self.maximum)));
+            out.push(Reading::Flex(FlexReading::of(values)));
+        } else {
+            let side = if packet[4] & 1 == 1 { Side::Right } else { Side::Left };
+            self.told = Some(side);
+            out.push(Reading::Info(DeviceInfo {
+                model: "5DT Data Glove 16".into(),
+                firmware: format!("{}.{}", packet[2], packet[3]),
+                side: Some(side),
+            }));
+        }
+        true
+    }
+
+    fn reset(&mut self) {
+        (self.told, self.largest) = (None, 0);
+    }
+
+    fn hint(&self) -> Option<String> {
+        let beyond = self.largest > self.maximum;
+        let scale = || format!("values up to {} came, the profile's largest is {}", self.largest, self.maximum);
+        wrong_hand(self.told, self.side).or_else(|| beyond.then(scale))
+    }
+
+    fn expectation(&self) -> String {
+        "is it a 5DT Data Glove 16, and the speed 19200 baud?".into()
+    }
+}
+
+/// The values of a glove of sixteen sensors, as bytes.
+pub(in super::super) struct SixteenEncoder {
+    side: Side,
+    maximum: u16,
+    flex: FlexReading,
+}
+
+impl SixteenEncoder {
+    pub(in super::super) fn new(side: Side, maximum: u16) -> Self {
+        Self { side, maximum: maximum.max(1), flex: FlexReading::default() }
+    }
+
+    fn info(&self) -> [u8; INFO_LENGTH] {
+        [HEADER, INFO, 1, 2, u8::from(self.side == Side::Right), 1, 0]
+    }
+}
+
+impl Encoder for SixteenEncoder {
+    fn set(&mut self, reading: &Reading) {
+        if let Reading::Flex(flex) = reading {
+            self.flex.update(flex);
+        }
+    }
+
+    fn packet(&mut self, out: &mut Vec<u8>) {
+        out.extend([HEADER, VALUES]);
+        for sensor in SIXTEEN {
+            out.extend(to_scale(self.flex.get(sensor).unwrap_or(0.0), self.maximum).to_be_bytes());
+        }
+        out.extend([0, 0]);
+    }
+}
+
+/// A glove of sixteen sensors that is not there.
+pub(in super::super) struct EmulatedSixteen {
+    encoder: SixteenEncoder,
+    samples: u32,
+}
+
+impl EmulatedSixteen {
+    pub(in super::super) fn new(encoder: SixteenEncoder) -> Self {
+        Self { encoder, samples: 0 }
+    }
+}
+
+impl Emulated for EmulatedSixteen {
+    fn set(&mut self, reading: &Reading) {
+        self.encoder.set(reading);
+    }
+
+    fn receive(&mut self, _: &[u8]) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn sample(&mut self) -> Vec<u8> {
+        let mut packet = Vec::new();
+        if self.samples.is_multiple_of(INFO_EVERY) {
+            packet.extend(self.encoder.info());
+        }
+        self.samples = self.samples.wrapping_add(1);
+        self.encoder.packet(&mut packet);
+        packet
+    }
+}

@@ -1,0 +1,234 @@
+//! The newer encoding: keys, each followed by its number, in any order.
+//!
+//! `A` to `E` are the curls from thumb to little finger; `(AB)` to `(EB)` how far they are to the side; `(AAA)` to `(EAD)` their
+//! joints: finger, an A, joint from the wrist. `F` and `G` are the stick, `P` the trigger. Buttons are named while they are
+//! down, without a number: `H` stick, `I` trigger, `J` A, `K` B, `L` grab, `M` pinch, `N` menu, `O` calibrate. In answer to a
+//! question a line of its own has `(ZV)` firmware, `(ZG)` type and `(ZH)` hand, 0 for the left.
+
+use super::super::Encoder;
+use super::super::lines::Script;
+use super::super::reading::{DeviceInfo, FlexReading, Place, Reading, Sensor};
+use super::super::{from_scale, to_scale};
+use super::{BUTTONS, Buttons, beyond_scale, number, signed, to_signed};
+use crate::tracking::{Finger, Side};
+
+/// Room for every key with a number of four digits, twice over for keys to come.
+const LONGEST: usize = 640;
+
+/// The lines of the newer encoding.
+pub(in super::super) struct AlphaScript {
+    maximum: u16,
+    largest: u16,
+    buttons: Buttons,
+    joystick: [f64; 2],
+}
+
+/// What a line says.
+#[derive(Default)]
+struct Line {
+    flex: FlexReading,
+    joystick: [Option<u16>; 2],
+    trigger: Option<u16>,
+    buttons: Buttons,
+    info: Option<DeviceInfo>,
+    /// Whether anything known stood in it but information: only then does a button that is missing count as up.
+    has_values: bool,
+    largest: u16,
+}
+
+impl AlphaScript {
+    pub(in super::super) fn new(maximum: u16) -> Self {
+        Self { maximum: maximum.max(1), largest: 0, buttons: Buttons::default(), joystick: [0.0; 2] }
+    }
+
+    fn parse(&self, line: &str) -> Option<Line> {
+        let mut parsed = Line::default();
+        let mut rest = line.as_bytes();
+        while !rest.is_empty() {
+            let (key, after) = take_key(rest)?;
+            let digits = after.iter().take_while(|b| b.is_ascii_digit()).count();
+            let value = if digits == 0 { None } else { Some(number(&after[..digits])?) };
+            parsed.note(key, value, self.maximum)?;
+            rest = &after[digits..];
+        }
+        Some(parsed)
+    }
+}
+
+/// The key at the front, without its brackets, and what follows.
+fn take_key(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    match text {
+        [b'(', inside @ ..] => {
+            let end = inside.iter().position(|b| *b == b')').filter(|end| (2..=4).contains(end))?;
+            let (key, rest) = inside.split_at(end);
+            key.iter().all(u8::is_ascii_uppercase).then(|| (key, &rest[1..]))
+        }
+        [b'A'..=b'Z', rest @ ..] => Some((&text[..1], rest)),
+        _ => None,
+    }
+}
+
+fn finger(letter: u8) -> Option<Finger> {
+    Finger::ALL.get(usize::from(letter.checked_sub(b'A')?)).copied()
+}
+
+impl Line {
+    /// Notes a key; `None` if it lacks its number or has one that it should not have. Keys nobody knows may come.
+    fn note(&mut self, key: &[u8], value: Option<u16>, maximum: u16) -> Option<()> {
+        let sensor = match *key {
+            [letter @ b'A'..=b'E'] => Some(Sensor::Curl(finger(letter)?)),
+            [letter @ b'A'..=b'E', b'B'] => Some(Sensor::Splay(finger(letter)?)),
+            [letter @ b'A'..=b'E', b'A', joint @ b'A'..=b'D'] => {
+                Some(Sensor::Joint(finger(letter)?, Place::ALL[usize::from(joint - b'A')]))
+            }
+            _ => None,
+        };
+        if let Some(sensor) = sensor {
+            self.flex.set(sensor, from_scale(value?, maximum));
+        } else {
+            match *key {
+                [b'F'] => self.joystick[0] = Some(value?),
+                [b'G'] => self.joystick[1] = Some(value?),
+                [b'P'] => self.trigger = Some(value?),
+                [letter @ b'H'..=b'O'] => {
+                    if value.is_some() {
+                        return None;
+                    }
+                    self.buttons.set(BUTTONS[usize::from(letter - b'H')], true);
+                }
+                [b'Z', ..] => return self.note_info(&key[1..], value),
+                _ => return Some(()),
+            }
+        }
+        self.has_values = true;
+        self.largest = self.largest.max(value.unwrap_or(0));
+        Some(())
+    }
+
+    fn note_info(&mut self, key: &[u8], value: Option<u16>) -> Option<()> {
+        let info = self.info.get_or_insert_default();
+        match key {
+            b"V" => info.firmware = value?.to_string(),
+            b"G" => info.model = format!("type {}", value?),
+            b"H" => info.side = Some(if value? == 0 { Side::Left } else { Side::Right }),
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+impl Script for AlphaScript {
+    fn longest(&self) -> usize {
+        LONGEST
+    }
+
+    fn needs_line_end_first(&self) -> bool {
+        false
+    }
+
+    fn read(&mut self, line: &str, out: &mut Vec<Reading>) -> bool {
+        let Some(line) = self.parse(line) else { return false };
+        self.largest = self.largest.max(line.largest);
+        if !line.flex.is_empty() {
+            out.push(Reading::Flex(line.flex));
+        }
+        for (axis, told) in self.joystick.iter_mut().zip(line.joystick) {
+            *axis = told.map_or(*axis, |raw| signed(raw, self.maximum));
+        }
+        if line.joystick.iter().any(Option::is_some) {
+            out.push(Reading::Joystick { x: self.joystick[0], y: self.joystick[1] });
+        }
+        out.extend(line.trigger.map(|raw| Reading::Trigger(from_scale(raw, self.maximum))));
+        if line.has_values {
+            self.buttons.change_to(line.buttons, out);
+        }
+        let told = line.info.filter(|info| *info != DeviceInfo::default());
+        out.extend(told.map(Reading::Info));
+        true
+    }
+
+    fn reset(&mut self) {
+        (self.largest, self.buttons, self.joystick) = (0, Buttons::default(), [0.0; 2]);
+    }
+
+    fn hint(&self) -> Option<String> {
+        beyond_scale(self.largest, self.maximum)
+    }
+
+    fn expectation(&self) -> String {
+        "does the glove use the alpha encoding, and is the speed 115200 baud?".into()
+    }
+}
+
+/// The values of a glove, as lines of the newer encoding.
+pub(in super::super) struct AlphaEncoder {
+    maximum: u16,
+    flex: FlexReading,
+    joystick: Option<[f64; 2]>,
+    trigger: Option<f64>,
+    buttons: Buttons,
+    info: DeviceInfo,
+}
+
+impl AlphaEncoder {
+    pub(in super::super) fn new(maximum: u16) -> Self {
+        Self {
+            maximum: maximum.max(1),
+            flex: FlexReading::default(),
+            joystick: None,
+            trigger: None,
+            buttons: Buttons::default(),
+            info: DeviceInfo::default(),
+        }
+    }
+
+    /// The line that answers the question what the glove is.
+    pub(super) fn info_line(&self) -> Vec<u8> {
+        let firmware = self.info.firmware.parse::<u16>().unwrap_or(1);
+        let kind = self.info.model.strip_prefix("type ").and_then(|kind| kind.parse::<u16>().ok()).unwrap_or(0);
+        let hand = u8::from(self.info.side != Some(Side::Left));
+        format!("(ZV){firmware}(ZG){kind}(ZH){hand}\n").into_bytes()
+    }
+}
+
+impl Encoder for AlphaEncoder {
+    fn set(&mut self, reading: &Reading) {
+        match reading {
+            Reading::Flex(flex) => self.flex.update(flex),
+            Reading::Joystick { x, y } => self.joystick = Some([*x, *y]),
+            Reading::Trigger(value) => self.trigger = Some(*value),
+            Reading::Button { button, pressed } => self.buttons.set(*button, *pressed),
+            Reading::Info(info) => self.info = info.clone(),
+            _ => {}
+        }
+    }
+
+    fn packet(&mut self, out: &mut Vec<u8>) {
+        let mut put = |key: &str, raw: u16| out.extend(format!("{key}{raw}").bytes());
+        let raw = |value: f64| to_scale(value, self.maximum);
+        for finger in Finger::ALL {
+            let letter = char::from(b'A' + finger as u8);
+            put(&letter.to_string(), raw(self.flex.get(Sensor::Curl(finger)).unwrap_or(0.0)));
+            if let Some(splay) = self.flex.get(Sensor::Splay(finger)) {
+                put(&format!("({letter}B)"), raw(splay));
+            }
+            for place in Place::ALL {
+                if let Some(bend) = self.flex.get(Sensor::Joint(finger, place)) {
+                    put(&format!("({letter}A{})", char::from(b'A' + place as u8)), raw(bend));
+                }
+            }
+        }
+        for (key, value) in ["F", "G"].into_iter().zip(self.joystick.into_iter().flatten()) {
+            put(key, to_signed(value, self.maximum));
+        }
+        if let Some(trigger) = self.trigger {
+            put("P", raw(trigger));
+        }
+        for (index, button) in BUTTONS.into_iter().enumerate() {
+            if self.buttons.is_down(button) {
+                out.push(b'H' + index as u8);
+            }
+        }
+        out.push(b'\n');
+    }
+}

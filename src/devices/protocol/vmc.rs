@@ -1,0 +1,206 @@
+//! VMC protocol: other programs send the skeleton that they track, by OSC over UDP, to port 39539 (one that shows it) or 39540
+//! (one that works on it). From its specification, protocol.vmc.info.
+//!
+//! `/VMC/Ext/Bone/Pos`: name of a bone of Unity, position, quaternion (x, y, z, w), in the frame of its parent.
+//! `/VMC/Ext/Root/Pos`: the same of the root, in the world, with more behind it. `/VMC/Ext/Hmd/Pos`, `/VMC/Ext/Con/Pos` and
+//! `/VMC/Ext/Tra/Pos`: serial number and the placement of headset, controller, tracker in the world. Metres.
+//!
+//! Unity's axes are left-handed: x right, y up, z **ahead**. Ours are the same but for z, which points back. Mirrored so, a
+//! position changes the sign of z and a rotation those of x and y.
+
+use super::Encoder;
+use super::bones::HumanBone;
+use super::osc::{Argument, Message, bundle, for_each_message, message};
+use super::packets::Packets;
+use super::reading::{FARTHEST, LONGEST_TEXT, Reading, TrackedObject, rotation};
+use crate::math::{Pose, Vec3};
+
+const BONE: &str = "/VMC/Ext/Bone/Pos";
+const ROOT: &str = "/VMC/Ext/Root/Pos";
+const OBJECTS: [(&str, TrackedObject); 3] = [
+    ("/VMC/Ext/Hmd/Pos", TrackedObject::Headset),
+    ("/VMC/Ext/Con/Pos", TrackedObject::Controller),
+    ("/VMC/Ext/Tra/Pos", TrackedObject::Tracker),
+];
+const AVAILABLE: &str = "/VMC/Ext/OK";
+/// Objects that an emulation tells of, at most.
+const MOST_OBJECTS: usize = 32;
+
+/// The name and the placement that a message tells; `None` if it tells none or nonsense.
+fn placement<'a>(message: &Message<'a>) -> Option<(&'a str, Pose)> {
+    let (Argument::Text(name), numbers) = message.arguments.split_first().map(|(name, rest)| (*name, rest))? else {
+        return None;
+    };
+    let mut values = [0.0; 7];
+    for (value, argument) in values.iter_mut().zip(numbers.get(..7)?) {
+        *value = match argument {
+            Argument::Float(number) => f64::from(*number),
+            Argument::Double(number) => *number,
+            Argument::Int(number) => f64::from(*number),
+            _ => return None,
+        };
+    }
+    let [px, py, pz, x, y, z, w] = values;
+    let position = Vec3::new(px, py, -pz);
+    let rotation = rotation([w, -x, -y, z])?;
+    (position.norm() <= FARTHEST).then(|| (name, Pose::from_parts(position.into(), rotation)))
+}
+
+fn reading(message: &Message<'_>) -> Option<Reading> {
+    let object = OBJECTS.iter().find(|(address, _)| *address == message.address).map(|(_, object)| *object);
+    match (message.address, object) {
+        (BONE, _) => {
+            let (name, pose) = placement(message)?;
+            HumanBone::named(name).map(|bone| Reading::Bone { bone, pose })
+        }
+        (ROOT, _) => placement(message).map(|(_, pose)| Reading::Bone { bone: HumanBone::ROOT, pose }),
+        (_, Some(object)) => {
+            let (serial, pose) = placement(message).filter(|(serial, _)| serial.len() <= LONGEST_TEXT)?;
+            Some(Reading::Tracked { object, serial: serial.into(), pose })
+        }
+        _ => None,
+    }
+}
+
+/// The datagrams of a sender.
+#[derive(Default)]
+pub(super) struct VmcDatagrams {
+    /// Datagrams since one told a placement.
+    others: u32,
+}
+
+impl Packets for VmcDatagrams {
+    fn read(&mut self, datagram: &[u8], out: &mut Vec<Reading>) -> bool {
+        let before = out.len();
+        if for_each_message(datagram, |message| out.extend(reading(message))).is_err() {
+            out.truncate(before);
+            return false;
+        }
+        self.others = if out.len() > before { 0 } else { self.others.saturating_add(1) };
+        true
+    }
+
+    fn reset(&mut self) {
+        self.others = 0;
+    }
+
+    fn hint(&self) -> Option<String> {
+        (self.others >= 100)
+            .then(|| "messages come, but none of them places a bone or a tracker: is a model loaded there?".into())
+    }
+
+    fn expectation(&self) -> String {
+        "does the program on the other side send the VMC protocol to this port?".into()
+    }
+}
+
+/// A skeleton and tracked objects, as datagrams.
+#[derive(Default)]
+pub(super) struct VmcEncoder {
+    bones: Vec<(HumanBone, Pose)>,
+    objects: Vec<(TrackedObject, String, Pose)>,
+}
+
+fn place(address: &str, name: &str, pose: &Pose) -> Vec<u8> {
+    let (p, q) = (&pose.translation.vector, &pose.rotation);
+    let numbers = [p.x, p.y, -p.z, -q.i, -q.j, q.k, q.w].map(|number| Argument::Float(number as f32));
+    let arguments: Vec<_> = [Argument::Text(name)].into_iter().chain(numbers).collect();
+    message(address, &arguments)
+}
+
+impl Encoder for VmcEncoder {
+    fn set(&mut self, reading: &Reading) {
+        match reading {
+            Reading::Bone { bone, pose } => match self.bones.iter_mut().find(|(known, _)| known == bone) {
+                Some(known) => known.1 = *pose,
+                None => self.bones.push((*bone, *pose)),
+            },
+            Reading::Tracked { object, serial, pose } => {
+                let known = self.objects.iter().position(|(kind, known, _)| kind == object && known == serial);
+                match known {
+                    Some(known) => self.objects[known].2 = *pose,
+                    None if self.objects.len() < MOST_OBJECTS => self.objects.push((*object, serial.clone(), *pose)),
+                    None => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn packet(&mut self, out: &mut Vec<u8>) {
+        let bones = self
+            .bones
+            .iter()
+            .map(|(bone, pose)| place(if *bone == HumanBone::ROOT { ROOT } else { BONE }, &bone.name(), pose));
+        let objects = self.objects.iter().map(|(object, serial, pose)| {
+            let address = OBJECTS.iter().find(|(_, kind)| kind == object).map_or("", |(address, _)| *address);
+            place(address, serial, pose)
+        });
+        let available = message(AVAILABLE, &[Argument::Int(1)]);
+        let messages: Vec<_> = [available].into_iter().chain(bones).chain(objects).collect();
+        out.extend(bundle(messages.iter().map(Vec::as_slice)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Quat;
+
+    fn float(values: [f32; 7]) -> Vec<Argument<'static>> {
+        values.map(Argument::Float).into()
+    }
+
+    fn read(address: &str, name: &str, values: [f32; 7]) -> Vec<Reading> {
+        let arguments: Vec<_> = [Argument::Text(name)].into_iter().chain(float(values)).collect();
+        let mut out = Vec::new();
+        assert!(VmcDatagrams::default().read(&message(address, &arguments), &mut out));
+        out
+    }
+
+    /// In Unity a turn about y is clockwise seen from above: it takes ahead (z) to the right (x). Here ahead is -z.
+    #[test]
+    fn left_handed_turns_become_ours() {
+        let half = std::f32::consts::FRAC_1_SQRT_2;
+        let readings = read(BONE, "RightIndexProximal", [0.1, 0.2, 0.3, 0.0, half, 0.0, half]);
+        let [Reading::Bone { bone, pose }] = readings.as_slice() else { panic!("{readings:?}") };
+        assert_eq!(bone.name(), "RightIndexProximal");
+        assert!((pose.translation.vector - Vec3::new(0.1, 0.2, -0.3)).norm() < 1e-7);
+        assert!((pose.rotation * -Vec3::z() - Vec3::x()).norm() < 1e-6, "ahead goes to the right");
+        // About x Unity takes up (y) to ahead (z); here up to ahead (-z).
+        let readings = read(BONE, "RightIndexProximal", [0.0, 0.0, 0.0, half, 0.0, 0.0, half]);
+        let [Reading::Bone { pose, .. }] = readings.as_slice() else { panic!("{readings:?}") };
+        assert!((pose.rotation * Vec3::y() + Vec3::z()).norm() < 1e-6);
+        // About z Unity takes right (x) to up (y), as we do.
+        let readings = read(BONE, "RightIndexProximal", [0.0, 0.0, 0.0, 0.0, 0.0, half, half]);
+        let [Reading::Bone { pose, .. }] = readings.as_slice() else { panic!("{readings:?}") };
+        assert!((pose.rotation * Vec3::x() - Vec3::y()).norm() < 1e-6);
+    }
+
+    #[test]
+    fn trackers_and_the_root_are_told_and_nonsense_is_not() {
+        let identity = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0];
+        let pose = Pose::from_parts(Vec3::new(1.0, 2.0, -3.0).into(), Quat::identity());
+        let tracker = Reading::Tracked { object: TrackedObject::Tracker, serial: "LHR-1".into(), pose };
+        assert_eq!(read("/VMC/Ext/Tra/Pos", "LHR-1", identity), [tracker]);
+        assert_eq!(read(ROOT, "root", identity), [Reading::Bone { bone: HumanBone::ROOT, pose }]);
+        assert_eq!(read(BONE, "Tail", identity), []);
+        assert_eq!(read("/VMC/Ext/Blend/Val", "Joy", identity), []);
+        assert_eq!(read(BONE, "Hips", [f32::NAN, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), []);
+        assert_eq!(read(BONE, "Hips", [1e9, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), []);
+        assert_eq!(read(BONE, "Hips", [0.0; 7]), [], "not a rotation");
+        assert_eq!(read("/VMC/Ext/Tra/Pos", &"x".repeat(LONGEST_TEXT + 1), identity), []);
+    }
+
+    #[test]
+    fn a_bundle_that_breaks_off_tells_nothing() {
+        let mut encoder = VmcEncoder::default();
+        let mut bytes = Vec::new();
+        encoder.encode(&[Reading::Bone { bone: HumanBone::ROOT, pose: Pose::identity() }], &mut bytes);
+        let mut out = Vec::new();
+        assert!(!VmcDatagrams::default().read(&[bytes.as_slice(), b"\0\0\0\x10"].concat(), &mut out));
+        assert_eq!(out, []);
+        assert!(VmcDatagrams::default().read(&bytes, &mut out));
+        assert_eq!(out.len(), 1);
+    }
+}

@@ -1,0 +1,128 @@
+//! WitMotion sensors, 9600 or 115200 baud. They send packets of eleven bytes, unasked: `55`, a type, eight of values, the low
+//! byte of the sum of the ten. Type 59 is the orientation: four little-endian words over 2¹⁵, w first by the maker's
+//! protocol; some send it last. The other types, 50 to 5F, are accelerations and the like.
+
+use super::Encoder;
+use super::framing::{ENOUGH, Fault, Front, Layout};
+use super::reading::{Reading, rotation};
+use crate::math::Quat;
+
+const HEADER: u8 = 0x55;
+const ORIENTATION: u8 = 0x59;
+const LENGTH: usize = 11;
+const SCALE: f64 = 32768.0;
+
+/// The order of the four numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QuaternionOrder {
+    /// The real part first.
+    #[default]
+    Wxyz,
+    /// The real part last.
+    Xyzw,
+}
+
+impl QuaternionOrder {
+    /// From the order of the wire to w first.
+    fn real_first(self, [a, b, c, d]: [f64; 4]) -> [f64; 4] {
+        if self == Self::Wxyz { [a, b, c, d] } else { [d, a, b, c] }
+    }
+
+    /// From w first to the order of the wire.
+    fn ordered(self, [w, x, y, z]: [f64; 4]) -> [f64; 4] {
+        if self == Self::Wxyz { [w, x, y, z] } else { [x, y, z, w] }
+    }
+}
+
+fn sum(bytes: &[u8]) -> u8 {
+    bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
+}
+
+fn words(packet: &[u8]) -> [f64; 4] {
+    std::array::from_fn(|i| f64::from(i16::from_le_bytes([packet[2 * i + 2], packet[2 * i + 3]])) / SCALE)
+}
+
+/// The packets of the sensor.
+pub(super) struct WitMotionLayout {
+    order: QuaternionOrder,
+    /// Packets since one had an orientation.
+    others: u32,
+}
+
+impl WitMotionLayout {
+    pub(super) fn new(order: QuaternionOrder) -> Self {
+        Self { order, others: 0 }
+    }
+}
+
+impl Layout for WitMotionLayout {
+    fn length(&self) -> usize {
+        LENGTH
+    }
+
+    fn front(&self, bytes: &[u8]) -> Front {
+        match bytes {
+            [] | [HEADER] => Front::Partial,
+            [HEADER, 0x50..=0x5F, ..] if bytes.len() < LENGTH => Front::Partial,
+            [HEADER, kind @ 0x50..=0x5F, ..] if bytes[LENGTH - 1] == sum(&bytes[..LENGTH - 1]) => {
+                let turns = *kind == ORIENTATION && rotation(words(bytes)).is_some();
+                Front::Whole { length: LENGTH, evidence: if turns { ENOUGH } else { 1 }, likelihood: 0 }
+            }
+            [HEADER, 0x50..=0x5F, ..] => Front::Wrong(Fault::Checksum),
+            _ => Front::Wrong(Fault::Header),
+        }
+    }
+
+    fn read(&mut self, packet: &[u8], out: &mut Vec<Reading>) -> bool {
+        let words = (packet[1] == ORIENTATION).then(|| self.order.real_first(words(packet)));
+        let rotation = words.and_then(rotation);
+        self.others = if rotation.is_some() { 0 } else { self.others.saturating_add(1) };
+        out.extend(rotation.map(Reading::Orientation));
+        true
+    }
+
+    fn reset(&mut self) {
+        self.others = 0;
+    }
+
+    fn hint(&self) -> Option<String> {
+        (self.others >= 50).then(|| {
+            "the sensor sends no orientation among its packets: turn its quaternion output on with the maker's program".into()
+        })
+    }
+
+    fn expectation(&self) -> String {
+        "is it a WitMotion sensor, and the speed the one it is set to (9600 baud from the factory, or 115200)?".into()
+    }
+}
+
+/// The orientation of the sensor, as bytes.
+pub(super) struct WitMotionEncoder {
+    order: QuaternionOrder,
+    orientation: Quat,
+}
+
+impl WitMotionEncoder {
+    pub(super) fn new(order: QuaternionOrder) -> Self {
+        Self { order, orientation: Quat::identity() }
+    }
+}
+
+impl Encoder for WitMotionEncoder {
+    fn set(&mut self, reading: &Reading) {
+        if let Reading::Orientation(orientation) = reading {
+            self.orientation = *orientation;
+        }
+    }
+
+    fn packet(&mut self, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.extend([HEADER, ORIENTATION]);
+        let q = &self.orientation;
+        for value in self.order.ordered([q.w, q.i, q.j, q.k]) {
+            // The cast holds one, which the scale does not reach, to the largest word.
+            out.extend(((value * SCALE).round() as i16).to_le_bytes());
+        }
+        out.push(sum(&out[start..]));
+    }
+}
