@@ -49,7 +49,7 @@ enum Command {
     Hand(hand::Arguments),
     /// Measure step times: of the shipped scenes, both methods side by side, and of a hand's free motion.
     Bench(bench::Arguments),
-    /// Draw a hand to a PNG file, without a window.
+    /// Draw a scene, a script or a hand to PNG files, without a window.
     Render(render::Arguments),
     /// Repeat a parameter study of the papers.
     #[command(subcommand)]

@@ -34,6 +34,63 @@ impl Camera {
         Self { eye: eye.into(), target: centre.into(), up: [0.0, 1.0, 0.0], field_of_view }
     }
 
+    /// Sees all of some points as large as it can, from a direction away from them, in a picture so many times wider than high.
+    pub(super) fn fitted(points: &[[f32; 3]], direction: crate::math::Vec3, aspect: f64) -> Self {
+        let field_of_view = 28_f32.to_radians();
+        let back = Vec3::new(direction.x as f32, direction.y as f32, direction.z as f32).normalize_or(Vec3::Z);
+        let right = Vec3::Y.cross(back).try_normalize().unwrap_or(Vec3::X);
+        let axes = [right, back.cross(right), back];
+        let points: Vec<[f32; 3]> = points.iter().map(|&p| axes.map(|axis| axis.dot(p.into()))).collect();
+        let middle = |values: &dyn Fn(&[f32; 3]) -> [f32; 2]| {
+            let ends = points
+                .iter()
+                .map(values)
+                .fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], v| [low.min(v[0]), high.max(v[1])]);
+            if ends[0].is_finite() && ends[1].is_finite() { 0.5 * (ends[0] + ends[1]) } else { 0.0 }
+        };
+        let mut target: [f32; 3] = std::array::from_fn(|i| middle(&|p| [p[i]; 2]));
+        // A twelfth of the picture is left free at each edge.
+        let slope = 0.84 * (0.5 * field_of_view).tan();
+        let slopes = [slope * aspect as f32, slope];
+        let mut distance = 0.0;
+        // What is near looks larger: the middle of the picture is not quite that of the points.
+        for _ in 0..4 {
+            let needed = |p: &[f32; 3]| {
+                let aside = |i: usize| (p[i] - target[i]).abs() / slopes[i];
+                p[2] - target[2] + aside(0).max(aside(1))
+            };
+            distance = points.iter().map(needed).fold(0.0, f32::max);
+            for i in 0..2 {
+                let seen = |p: &[f32; 3]| (p[i] - target[i]) / (distance - (p[2] - target[2])).max(0.1 * distance);
+                target[i] += distance * middle(&|p| [seen(p); 2]);
+            }
+        }
+        let distance = if distance > 1e-3 && distance.is_finite() { distance } else { 1.0 };
+        let target = (0..3).map(|i| target[i] * axes[i]).fold(Vec3::ZERO, |sum, part| sum + part);
+        let eye = target + distance * back;
+        Self { eye: eye.into(), target: target.into(), up: [0.0, 1.0, 0.0], field_of_view }
+    }
+
+    /// So many times nearer, and looking at a place if there is one.
+    pub(super) fn nearer(&self, zoom: f64, place: Option<crate::math::Vec3>) -> Self {
+        if !(zoom > 0.0 && zoom.is_finite()) || zoom == 1.0 {
+            return *self;
+        }
+        let away = (Vec3::from(self.eye) - Vec3::from(self.target)) / zoom as f32;
+        let place = place.filter(|_| zoom > 1.0).map(|p| Vec3::new(p.x as f32, p.y as f32, p.z as f32));
+        let target = place.unwrap_or(self.target.into());
+        Self { eye: (target + away).into(), target: target.into(), ..*self }
+    }
+
+    /// Unit vectors at a point: towards the eye, and up in the picture.
+    pub(super) fn towards_and_up(&self, point: &crate::math::Vec3) -> [crate::math::Vec3; 2] {
+        let vector = |v: [f32; 3]| crate::math::Vec3::from(v.map(f64::from));
+        let towards = (vector(self.eye) - point).try_normalize(0.0).unwrap_or_else(crate::math::Vec3::z);
+        let up = vector(self.up);
+        let up = (up - up.dot(&towards) * towards).try_normalize(1e-6).unwrap_or_else(crate::math::Vec3::x);
+        [towards, up]
+    }
+
     /// The pixel at which a point is seen, from the upper left corner; `None` behind the eye, or if nothing can be seen.
     pub fn project(&self, size: (u32, u32), point: [f32; 3]) -> Option<[f32; 2]> {
         if self.check().is_err() || size.0 == 0 || size.1 == 0 {
@@ -74,6 +131,8 @@ pub(super) struct View {
 impl View {
     pub const DISTANCE: f32 = 10.0;
     const NEAR: f32 = 0.04 * Self::DISTANCE;
+    /// What is in front of all is drawn at this part of its distance.
+    const BEFORE_ALL: f32 = 0.15;
     const FAR: f32 = 20.0 * Self::DISTANCE;
 
     pub fn new(camera: &Camera, size: (u32, u32)) -> Self {
@@ -101,6 +160,11 @@ impl View {
     /// A point of the figure in the renderer's space.
     pub fn place(&self, point: [f32; 3]) -> Vec3 {
         (Vec3::from(point) - self.target) * self.scale
+    }
+
+    /// A point of the renderer's space drawn near to the eye: seen at the same place, before everything else.
+    pub fn before_all(&self, point: Vec3) -> Vec3 {
+        self.eye.lerp(point, Self::BEFORE_ALL)
     }
 }
 

@@ -1,18 +1,21 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use kiss3d::color::Color;
-use kiss3d::glamx::Vec3;
+use kiss3d::color::{Color, WHITE};
+use kiss3d::glamx::{Vec2, Vec3};
 use kiss3d::light::{Fog, Light};
 use kiss3d::post_processing::Tonemap;
-use kiss3d::resource::GpuMesh3d;
+use kiss3d::resource::{GpuMesh3d, Texture};
 use kiss3d::scene::SceneNode3d;
+use kiss3d::text::Font;
 use kiss3d::window::OffscreenSurface;
 
 use super::ViewerError;
 use super::adapter::Adapter;
 use super::camera::View;
 use super::figure::{Colour, Figure, Painted};
+use super::legend::{INK, Note, fill};
+use super::palette::{Paint, Palette};
 use super::picture::Picture;
 
 /// How many times finer than asked it is drawn, along each side. Multisampling would be cheaper, but comes out black on
@@ -65,7 +68,9 @@ async fn draw_here(figures: &[Figure]) -> Result<Vec<Picture>, ViewerError> {
         let mut pixels = Vec::new();
         surface.snap(&mut pixels);
         adapter.check()?;
-        pictures.push(Picture::averaged(&pixels, figure.size, FINER));
+        let mut picture = Picture::averaged(&pixels, figure.size, FINER);
+        figure.legend.laid_out(figure.size).1.iter().for_each(|patch| fill(&mut picture, patch));
+        pictures.push(picture);
     }
     Ok(pictures)
 }
@@ -93,20 +98,66 @@ async fn render(surface: &mut OffscreenSurface, figure: &Figure) {
             surface.window_mut().draw_line(a, b, colour, width, false);
         }
     }
+    for note in figure.legend.laid_out(figure.size).0 {
+        write(surface, &note);
+    }
     surface.render_3d(&mut scene, &mut view).await;
 }
 
-fn add_mesh(scene: &mut SceneNode3d, mesh: &Painted, view: &View) {
+/// Dark text with a light rim, to be read on anything.
+fn write(surface: &mut OffscreenSurface, note: &Note) {
+    let (font, finer) = (Font::default(), FINER as f32);
+    let [x, y] = note.at.map(|c| c * finer);
+    let mut text = |dx: f32, dy: f32, [r, g, b]: Colour, opacity: f32| {
+        let at = Vec2::new(x + dx, y + dy);
+        surface.window_mut().draw_text(&note.text, at, note.height * finer, &font, Color::new(r, g, b, opacity));
+    };
+    for (dx, dy) in [(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)] {
+        text(finer * dx as f32, finer * dy as f32, [0.95; 3], 0.5);
+    }
+    text(0.0, 0.0, INK, 1.0);
+}
+
+pub(super) fn add_mesh(scene: &mut SceneNode3d, mesh: &Painted, view: &View) {
     if mesh.triangles.is_empty() {
         return;
     }
-    let vertices = mesh.vertices.iter().map(|&p| view.place(p)).collect();
+    let place = |&p: &[f32; 3]| if mesh.in_front { view.before_all(view.place(p)) } else { view.place(p) };
+    let vertices = mesh.vertices.iter().map(place).collect();
     let normals = mesh.normals.iter().map(|&n| n.into()).collect();
-    let mut node = add_shape(scene, vertices, mesh.triangles.clone(), normals);
-    node.set_color(colour(mesh.colour, mesh.opacity.clamp(0.0, 1.0)));
+    let places = mesh.paint.as_ref().map(texture_places);
+    let mut node = add_shape(scene, vertices, mesh.triangles.clone(), normals, places);
+    let opacity = mesh.opacity.clamp(0.0, 1.0);
+    match &mesh.paint {
+        Some(paint) => {
+            node.set_texture(texture(&paint.palette));
+            node.set_color(Color { a: opacity, ..WHITE });
+        }
+        None => drop(node.set_color(colour(mesh.colour, opacity))),
+    }
     node.set_roughness(mesh.roughness.clamp(0.0, 1.0));
     // The shadow of a translucent surface comes out in stripes.
-    node.set_casts_shadows(mesh.opacity >= 1.0);
+    node.set_casts_shadows(mesh.opacity >= 1.0 && !mesh.in_front);
+    node.set_light_layers(if mesh.in_front { MARKS } else { THINGS });
+}
+
+/// Lights of things cast shadows, lights of marks do not.
+const THINGS: u32 = 1;
+const MARKS: u32 = 2;
+
+/// From the middle of the first colour to that of the last.
+fn texture_places(paint: &Paint) -> Vec<Vec2> {
+    let (columns, rows) = (paint.palette.size.0 as f32, paint.palette.size.1 as f32);
+    let middle = |part: f32, count: f32| (0.5 + part.clamp(0.0, 1.0) * (count - 1.0)) / count;
+    paint.places.iter().map(|&[u, v]| Vec2::new(middle(u, columns), middle(v, rows))).collect()
+}
+
+fn texture(palette: &Palette) -> std::sync::Arc<Texture> {
+    let byte = |c: f32| (255.0 * c.clamp(0.0, 1.0) + 0.5) as u8;
+    let bytes: Vec<u8> = palette.colours.iter().flat_map(|&[r, g, b]| [byte(r), byte(g), byte(b), 255]).collect();
+    let (clamped, smooth) = (wgpu::AddressMode::ClampToEdge, wgpu::FilterMode::Linear);
+    let (columns, rows) = palette.size;
+    Texture::new(columns, rows, &bytes, wgpu::TextureFormat::Rgba8UnormSrgb, clamped, smooth, false, 1)
 }
 
 /// A square that reaches into the fog.
@@ -115,13 +166,20 @@ fn add_ground(scene: &mut SceneNode3d, height: f32, figure: &Figure, view: &View
     let middle = view.place([x, height, z]);
     let corners = [[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]];
     let corners = corners.map(|[x, z]| middle + 8.0 * View::DISTANCE * Vec3::new(x, 0.0, z));
-    let mut node = add_shape(scene, corners.into(), vec![[0, 1, 2], [0, 2, 3]], vec![Vec3::Y; 4]);
+    let mut node = add_shape(scene, corners.into(), vec![[0, 1, 2], [0, 2, 3]], vec![Vec3::Y; 4], None);
     node.set_color(colour(figure.background, 1.0));
     node.set_roughness(1.0);
+    node.set_light_layers(THINGS);
 }
 
-fn add_shape(scene: &mut SceneNode3d, at: Vec<Vec3>, triangles: Vec<[u32; 3]>, normals: Vec<Vec3>) -> SceneNode3d {
-    let shape = GpuMesh3d::new(at, triangles, Some(normals), None, false);
+fn add_shape(
+    scene: &mut SceneNode3d,
+    at: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+    normals: Vec<Vec3>,
+    places: Option<Vec<Vec2>>,
+) -> SceneNode3d {
+    let shape = GpuMesh3d::new(at, triangles, Some(normals), places, false);
     let mut node = scene.add_mesh(Rc::new(RefCell::new(shape)), Vec3::ONE);
     node.set_metallic(0.0);
     node.enable_backface_culling(false);
@@ -135,13 +193,15 @@ fn add_lights(scene: &mut SceneNode3d, view: &View, vertical: Vec3) {
     let right = view.up.cross(back);
     let up = vertical.normalize_or(view.up);
     let lights = [
-        (up - 0.8 * right + 0.5 * back, [1.0, 0.97, 0.94], 2.1, true),
+        (up - 0.8 * right + 0.75 * back, [1.0, 0.97, 0.94], 2.1, true),
         (0.3 * up + right + 0.4 * back, [0.9, 0.95, 1.0], 0.7, false),
         (0.3 * back - view.up, [1.0, 0.95, 0.92], 0.3, false),
     ];
     for (from, [r, g, b], intensity, casts_shadows) in lights {
         let light = Light::directional(-from.normalize_or(Vec3::Y)).with_color(Color::new(r, g, b, 1.0));
-        scene.add_light(light.with_intensity(intensity).with_casts_shadows(casts_shadows));
+        let light = light.with_intensity(intensity);
+        scene.add_light(light.clone().with_casts_shadows(casts_shadows).with_layers(THINGS));
+        scene.add_light(light.with_casts_shadows(false).with_layers(MARKS));
     }
 }
 

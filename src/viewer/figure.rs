@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
 
 use super::camera::Camera;
+use super::legend::Legend;
+use super::palette::Paint;
 use crate::math::Vec3;
 use crate::mesh::SurfaceMesh;
 
@@ -30,10 +32,12 @@ pub struct Figure {
     pub size: (u32, u32),
     /// Behind everything; the ground has this colour too, and fades into it.
     pub background: Colour,
+    /// What is written over it.
+    pub legend: Legend,
 }
 
 /// A surface and its material.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Painted {
     /// Vertex positions.
     pub vertices: Vec<[f32; 3]>,
@@ -47,6 +51,10 @@ pub struct Painted {
     pub opacity: f32,
     /// From 0, a mirror, to 1, chalk. Skin is about 0.55.
     pub roughness: f32,
+    /// Colours by vertex, in place of the one colour.
+    pub paint: Option<Paint>,
+    /// Whether it is seen before everything else, as a mark that nothing hides; it casts no shadow.
+    pub in_front: bool,
 }
 
 /// Separate line segments of one look.
@@ -63,7 +71,8 @@ pub struct Lines {
 impl Figure {
     /// Meshes on a background of paper without a ground, 1280 × 960.
     pub fn new(meshes: Vec<Painted>, camera: Camera) -> Self {
-        Self { meshes, lines: Vec::new(), ground: None, camera, size: (1280, 960), background: PAPER }
+        let (lines, ground, legend) = (Vec::new(), None, Legend::default());
+        Self { meshes, lines, ground, camera, size: (1280, 960), background: PAPER, legend }
     }
 
     /// Says the first thing that keeps it from being drawn.
@@ -94,6 +103,7 @@ impl Painted {
             colour,
             opacity: 1.0,
             roughness: 0.55,
+            ..Self::default()
         }
     }
 
@@ -119,6 +129,15 @@ impl Painted {
         if !self.colour.iter().chain([&self.opacity, &self.roughness]).all(|x| x.is_finite()) {
             return Err("its colour, opacity or roughness is not finite".into());
         }
+        if let Some(paint) = &self.paint {
+            let (columns, rows) = paint.palette.size;
+            if paint.places.len() != count || !paint.places.iter().flatten().all(|x| x.is_finite()) {
+                return Err("its paint does not name a finite place for each vertex".into());
+            }
+            if columns == 0 || rows == 0 || paint.palette.colours.len() != (columns * rows) as usize {
+                return Err(format!("its palette has not {columns} × {rows} colours"));
+            }
+        }
         match self.triangles.iter().flatten().find(|&&v| v as usize >= count) {
             Some(outside) => Err(format!("a triangle names vertex {outside} of {count}")),
             None => Ok(()),
@@ -135,7 +154,7 @@ impl Lines {
 }
 
 /// The viewer's precision.
-fn to_f32(v: &Vec3) -> [f32; 3] {
+pub(super) fn to_f32(v: &Vec3) -> [f32; 3] {
     [v.x as f32, v.y as f32, v.z as f32]
 }
 

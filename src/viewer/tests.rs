@@ -1,4 +1,5 @@
-//! With an adapter, that pictures show what they should; without one, that this is said. Both pass on any machine.
+//! With an adapter, that pictures show what they should; without one, that this is said. Both pass on any machine, but with
+//! `FINGERPAD_EXPECT_ADAPTER=1` there has to be one.
 
 use super::*;
 use crate::math::Vec3;
@@ -11,6 +12,18 @@ fn off_centre() -> Figure {
     let camera =
         Camera { eye: [0.05, 0.12, 0.25], target: [0.0; 3], up: [0.0, 1.0, 0.0], field_of_view: 35_f32.to_radians() };
     Figure { size: (160, 120), ..Figure::new(vec![Painted::new(&mesh, [0.2, 0.1, 0.1])], camera) }
+}
+
+fn drawn(figures: &[Figure]) -> Option<Vec<Picture>> {
+    match draw_all(figures) {
+        Ok(pictures) => Some(pictures),
+        Err(error) => {
+            assert_eq!(error, ViewerError::NoAdapter);
+            assert!(std::env::var_os("FINGERPAD_EXPECT_ADAPTER").is_none(), "{error}");
+            eprintln!("not looked at: {error}");
+            None
+        }
+    }
 }
 
 /// Whether the middle of a pixel lies in the projection of one of the triangles.
@@ -38,10 +51,7 @@ fn pixels(figure: &Figure) -> impl Iterator<Item = (u32, u32)> {
 fn a_mesh_covers_the_pixels_of_its_projection() {
     let box_alone = off_centre();
     let wide = Figure { size: (151, 70), background: [0.1, 0.9, 0.2], ..box_alone.clone() };
-    let pictures = match draw_all(&[box_alone.clone(), wide.clone()]) {
-        Ok(pictures) => pictures,
-        Err(error) => return assert_eq!(error, ViewerError::NoAdapter),
-    };
+    let Some(pictures) = drawn(&[box_alone.clone(), wide.clone()]) else { return };
     assert_eq!(pictures.len(), 2);
     for (figure, picture) in [box_alone, wide].iter().zip(&pictures) {
         assert_eq!(picture.size, figure.size);
@@ -65,10 +75,8 @@ fn translucent_meshes_lines_and_the_ground_are_drawn() {
     figure.lines.push(figure.meshes[0].wireframe([1.0, 0.0, 0.0], 2.0));
     figure.meshes.push(Painted { triangles: Vec::new(), ..figure.meshes[0].clone() });
     figure.ground = Some(-0.02);
-    let picture = match draw(&figure) {
-        Ok(picture) => picture,
-        Err(error) => return assert_eq!(error, ViewerError::NoAdapter),
-    };
+    let Some(pictures) = drawn(std::slice::from_ref(&figure)) else { return };
+    let picture = &pictures[0];
     let is_red = |(x, y)| picture.pixel(x, y).is_some_and(|[r, g, _]| r > 150 && g < 90);
     let red = pixels(&figure).filter(|&pixel| is_red(pixel)).count();
     assert!(red > 50, "only {red} pixels of the lines are seen");

@@ -1,0 +1,221 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::bail;
+
+use super::{Arguments, From, Layer};
+use crate::assets::{FileKind, Scene, file_kind};
+use crate::body::{Hand, HandOptions};
+use crate::cli::player::Player;
+use crate::cli::{Talk, load_model, write_file};
+use crate::tracking::Side;
+use crate::viewer::{Camera, Figure, Frame, Layers, Look, Picture, Stage, animated_png, draw_all, full_scale};
+
+/// Draws what the command line asks for.
+pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
+    let times = times(arguments)?;
+    let file = arguments.file.as_deref();
+    let is_toml = |file: &Path| file.extension().is_some_and(|e| e == "toml");
+    let mut figures = match file {
+        Some(file) if !is_toml(file) || file_kind(file)? == FileKind::Scene => played(file, &times, arguments, talk)?,
+        _ => vec![hand(arguments, talk)?],
+    };
+    figures.iter_mut().for_each(|figure| figure.size = arguments.size);
+    write(&draw_all(&figures)?, arguments, talk)
+}
+
+/// The times to draw, in ascending order.
+fn times(arguments: &Arguments) -> anyhow::Result<Vec<f64>> {
+    let Some(to) = arguments.to else { return Ok(vec![arguments.at]) };
+    let (from, every) = (arguments.from_time, arguments.every);
+    if to < from || every <= 0.0 {
+        bail!("a range of times ends after it begins, and has some time between its pictures");
+    }
+    let count = ((to - from) / every + 1e-6) as usize + 1;
+    if count > MOST {
+        bail!("a range of {count} pictures; at most {MOST} are drawn at once");
+    }
+    Ok((0..count).map(|i| from + i as f64 * every).collect())
+}
+
+/// Most pictures of a range.
+const MOST: usize = 1000;
+
+/// One picture, numbered ones, or an animation.
+fn write(pictures: &[Picture], arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
+    let out = &arguments.out;
+    if arguments.to.is_none() {
+        for picture in pictures {
+            write_file(out, &picture.png_bytes()?)?;
+        }
+        talk.say(format_args!("wrote {}", out.display()));
+    } else if arguments.animate || out.extension().is_some_and(|e| e == "apng") {
+        write_file(out, &animated_png(pictures, arguments.every)?)?;
+        talk.say(format_args!("wrote {}, an animation of {} pictures", out.display(), pictures.len()));
+    } else {
+        for (i, picture) in pictures.iter().enumerate() {
+            write_file(&numbered(out, i), &picture.png_bytes()?)?;
+        }
+        talk.say(format_args!("wrote {} pictures, {} …", pictures.len(), numbered(out, 0).display()));
+    }
+    Ok(())
+}
+
+/// The file of one picture of a range: `ball.png` becomes `ball-0007.png`.
+fn numbered(out: &Path, number: usize) -> PathBuf {
+    let stem = out.file_stem().map_or("picture".into(), |stem| stem.to_string_lossy());
+    let ending = out.extension().map_or("png".into(), |e| e.to_string_lossy());
+    out.with_file_name(format!("{stem}-{number:04}.{ending}"))
+}
+
+/// A hand by itself, in one of its poses.
+fn hand(arguments: &Arguments, talk: Talk) -> anyhow::Result<Figure> {
+    let model = Arc::new(load_model(arguments.file.as_ref(), talk)?);
+    if model.description.pose(&arguments.pose).is_none() {
+        let names: Vec<_> = model.description.poses.iter().map(|p| p.name.as_str()).collect();
+        bail!("the hand has no pose `{}`; it has {}", arguments.pose, names.join(", "));
+    }
+    let mut scene = Scene::default();
+    let options = HandOptions { pose: arguments.pose.clone(), ..Default::default() };
+    scene.world.add_hand(Hand::new(model.clone(), &options));
+    scene.models.push(model);
+    let (stage, frame) = (Stage::of(&scene), Frame::of(&scene.world));
+    let from = arguments.from.unwrap_or(From::Back);
+    let mut camera = stage.camera([&frame], &look(arguments, hand_look(from, &scene)));
+    if arguments.look.is_none() && matches!(from, From::Back | From::Palm) {
+        // Fingers up.
+        camera.up = [0.0, 0.0, -1.0];
+    }
+    Ok(stage.figure(&frame, &layers(&arguments.show), camera))
+}
+
+/// Moments of something that is played. All are seen by one camera and coloured by one scale.
+fn played(file: &Path, times: &[f64], arguments: &Arguments, talk: Talk) -> anyhow::Result<Vec<Figure>> {
+    let mut player = Player::load(file, &arguments.changes.settings([]))?;
+    let mut stage = Stage::of(&player.scene());
+    let dt = player.scene().world.parameters.dt;
+    let (mut frames, mut captions) = (Vec::new(), Vec::new());
+    for time in times {
+        let steps = (time / dt).round() as u64;
+        while player.steps() < steps && !(player.is_over() && is_task(&player)) {
+            player.step()?;
+        }
+        let scene = player.scene();
+        let clock = std::time::Instant::now();
+        frames.push(Frame::of(&scene.world));
+        let (copied, step) = (1e6 * clock.elapsed().as_secs_f64(), 1e6 * scene.world.times().total);
+        drop(scene);
+        talk.whisper(format_args!(
+            "copied what moves at {time:.2} s in {copied:.0} µs; the step before took {step:.0} µs"
+        ));
+        captions.push(if arguments.caption { caption(&player) } else { Vec::new() });
+    }
+    stage.full_pressure = full_scale(high_pressure(&frames));
+    let camera = stage.camera(&frames, &look(arguments, arguments.from.map_or(stage.look(), scene_look)));
+    let layers = layers(&arguments.show);
+    let figures = frames.iter().zip(captions).map(|(frame, caption)| {
+        let mut figure = stage.figure(frame, &layers, camera);
+        figure.legend.caption = caption;
+        figure
+    });
+    Ok(figures.collect())
+}
+
+/// The pressure that all but a twentieth of the points stay below: a few at sharp edges would leave no colours for the rest.
+fn high_pressure(frames: &[Frame]) -> f64 {
+    let mut pressures: Vec<f64> =
+        frames.iter().flat_map(|frame| &frame.pressures).map(|point| point.pressure).collect();
+    pressures.sort_by(f64::total_cmp);
+    pressures.get(pressures.len().saturating_sub(1) * 19 / 20).copied().unwrap_or(0.0)
+}
+
+/// Whether what is played ends for good: a script does, a scene could go on.
+#[cfg(feature = "script")]
+fn is_task(player: &Player) -> bool {
+    player.script().is_some()
+}
+
+#[cfg(not(feature = "script"))]
+fn is_task(_player: &Player) -> bool {
+    false
+}
+
+/// What is played, the time, and how a task ended.
+fn caption(player: &Player) -> Vec<String> {
+    let scene = player.scene();
+    let mut lines = vec![format!("{}, {:.2} s", scene.name, scene.world.time())];
+    drop(scene);
+    lines.extend(ending(player));
+    lines
+}
+
+#[cfg(feature = "script")]
+fn ending(player: &Player) -> Option<String> {
+    let outcome = player.outcome()?;
+    let end = if outcome.success { "done" } else { "failed" };
+    Some(if outcome.reason.is_empty() { end.into() } else { format!("{end}: {}", outcome.reason) })
+}
+
+#[cfg(not(feature = "script"))]
+fn ending(_player: &Player) -> Option<String> {
+    None
+}
+
+/// A look as the command line wants it, where it says nothing the given one.
+fn look(arguments: &Arguments, otherwise: Look) -> Look {
+    let (width, height) = arguments.size;
+    let [azimuth, elevation] = arguments.look.unwrap_or([otherwise.azimuth, otherwise.elevation]);
+    Look { azimuth, elevation, zoom: arguments.zoom, aspect: f64::from(width) / f64::from(height) }
+}
+
+/// Everything in a scene as it is now, as a figure.
+pub fn scene_figure(scene: &Scene, shown: &[Layer], from: From) -> Figure {
+    let (stage, frame) = (Stage::of(scene), Frame::of(&scene.world));
+    let camera: Camera = stage.camera([&frame], &scene_look(from));
+    stage.figure(&frame, &layers(shown), camera)
+}
+
+/// Names of the command line as layers.
+fn layers(shown: &[Layer]) -> Layers {
+    let mut layers = Layers::NONE;
+    for layer in shown {
+        match layer {
+            Layer::Skin => layers.skin = true,
+            Layer::Pressure => layers.pressure = true,
+            Layer::Contacts => layers.contacts = true,
+            Layer::Aggregates => layers.aggregates = true,
+            Layer::Forces => (layers.normal_forces, layers.friction_forces) = (true, true),
+            Layer::NormalForces => layers.normal_forces = true,
+            Layer::FrictionForces => layers.friction_forces = true,
+            Layer::Slip => layers.slip = true,
+            Layer::Tracked => layers.tracked = true,
+            Layer::Joints => layers.joints = true,
+            Layer::Skeleton => layers.skeleton = true,
+            Layer::Tetrahedra => layers.tetrahedra = true,
+            Layer::Collision => layers.collision = true,
+        }
+    }
+    layers
+}
+
+fn scene_look(from: From) -> Look {
+    let [azimuth, elevation] = match from {
+        From::Back => [-17.0, 26.0],
+        From::Palm => [163.0, 19.0],
+        From::Side => [-90.0, 17.0],
+        From::Oblique => [-127.0, 24.0],
+    };
+    Look { azimuth, elevation, ..Look::default() }
+}
+
+fn hand_look(from: From, scene: &Scene) -> Look {
+    let is_left = scene.models.first().is_some_and(|model| model.description.side == Side::Left);
+    let [azimuth, elevation] = match from {
+        From::Back => [-22.0, 75.0],
+        From::Palm => [-22.0, -75.0],
+        From::Side => [-96.0, 14.0],
+        From::Oblique => [-133.0, 27.0],
+    };
+    // The thumb of a left hand is on the other side.
+    Look { azimuth: if is_left { -azimuth } else { azimuth }, elevation, ..Look::default() }
+}

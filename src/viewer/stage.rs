@@ -1,0 +1,207 @@
+//! From a scene to a figure. What does not move is prepared once, in a [`Stage`]; what moves comes as a [`Frame`].
+
+mod curved;
+mod hand;
+mod marks;
+mod tones;
+
+use self::curved::{Form, creased_normals};
+use self::hand::HandStage;
+use super::camera::Camera;
+use super::figure::{Colour, Figure, Painted, to_f32};
+use super::frame::Frame;
+use super::layers::Layers;
+use super::legend::Legend;
+use crate::assets::Scene;
+use crate::body::tessellated;
+use crate::math::{Pose, Vec3};
+use crate::mesh::SurfaceMesh;
+use crate::tracking::Side;
+
+/// Colour of things that have none of their own.
+const THING: Colour = [0.55, 0.60, 0.65];
+/// Pressure at the upper end of the scale, if nobody asks for another, Pa.
+const FULL_PRESSURE: f64 = 40e3;
+
+/// Opacity of things through which pressure is seen.
+const SEEN_THROUGH: f32 = 0.3;
+
+/// What does not move in a scene: models, surfaces, names and colours.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Pressure at the upper end of the scale, Pa.
+    pub full_pressure: f64,
+    hands: Vec<HandStage>,
+    rigid: Vec<Thing>,
+    fixed: Vec<Thing>,
+    soft: Vec<SoftThing>,
+}
+
+/// A body that keeps its shape. Without a surface it is a ground without end.
+#[derive(Clone, Debug)]
+struct Thing {
+    surface: Option<Painted>,
+}
+
+/// A body that does not.
+#[derive(Clone, Debug)]
+struct SoftThing {
+    nodes: Vec<u32>,
+    triangles: Vec<[u32; 3]>,
+    form: Form,
+    colour: Colour,
+}
+
+/// From where a scene is looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// Turn about the vertical, degrees: 0 from +Z, where the wrist of a hand in its own frame is, 90 from +X.
+    pub azimuth: f64,
+    /// Height over the horizon, degrees.
+    pub elevation: f64,
+    /// Greater than one goes nearer, towards the place where hands touch things.
+    pub zoom: f64,
+    /// Width of the picture over its height.
+    pub aspect: f64,
+}
+
+impl Default for Look {
+    /// Obliquely, from the thumb's side of a right hand and the front.
+    fn default() -> Self {
+        Self { azimuth: -125.0, elevation: 22.0, zoom: 1.0, aspect: 4.0 / 3.0 }
+    }
+}
+
+impl Look {
+    /// Unit vector towards the eye.
+    pub fn direction(&self) -> Vec3 {
+        let ((sin, cos), (up, level)) = (self.azimuth.to_radians().sin_cos(), self.elevation.to_radians().sin_cos());
+        Vec3::new(sin * level, up, cos * level)
+    }
+}
+
+impl Stage {
+    /// Prepares a scene.
+    pub fn of(scene: &Scene) -> Self {
+        let colour = |name: &String| scene.colours.get(name).map_or(THING, |c| c.map(|x| x as f32));
+        let bodies = &scene.world.bodies;
+        let thing = |(shape, name): (_, &String)| {
+            let surface = tessellated(shape).map(|mesh| {
+                let mut painted = Painted::new(&mesh, colour(name));
+                if mesh.vertices.len() == 3 * mesh.triangles.len() {
+                    painted.normals = creased_normals(&mesh).iter().map(to_f32).collect();
+                }
+                painted
+            });
+            Thing { surface }
+        };
+        let soft = bodies.soft.iter().zip(&scene.names.soft).map(|(body, name)| {
+            let (mesh, nodes) = body.surface();
+            let (nodes, triangles) = (nodes.to_vec(), mesh.triangles.clone());
+            SoftThing { nodes, triangles, form: Form::of(mesh), colour: colour(name) }
+        });
+        Self {
+            full_pressure: FULL_PRESSURE,
+            hands: scene.models.iter().map(|model| HandStage::new(model.clone())).collect(),
+            rigid: bodies.rigid.iter().map(|b| b.shape()).zip(&scene.names.rigid).map(thing).collect(),
+            fixed: bodies.fixed.iter().map(|b| b.shape()).zip(&scene.names.fixed).map(thing).collect(),
+            soft: soft.collect(),
+        }
+    }
+
+    /// From where most of the scene is seen: hands obliquely from the front and the thumb's side, other things from the front.
+    pub fn look(&self) -> Look {
+        let look = Look::default();
+        let is_left = |hand: &HandStage| hand.model.description.side == Side::Left;
+        match self.hands.as_slice() {
+            [] => Look { azimuth: 25.0, ..look },
+            hands if hands.iter().all(is_left) => Look { azimuth: -look.azimuth, ..look },
+            _ => look,
+        }
+    }
+
+    /// A camera that sees everything that moves in some frames, and what does not if it is no larger.
+    pub fn camera<'f>(&self, frames: impl IntoIterator<Item = &'f Frame>, look: &Look) -> Camera {
+        let (mut points, mut touched) = (Vec::new(), Vec::new());
+        let mut fixed: &[Pose] = &[];
+        for frame in frames {
+            points.extend(self.moving(frame, &Layers::default()).iter().flat_map(|mesh| &mesh.vertices));
+            touched.extend(marks::touches_of_hands(frame).map(|touch| touch.place));
+            fixed = &frame.fixed;
+        }
+        let size = extent(&points);
+        for (surface, pose) in self.fixed.iter().map(|thing| &thing.surface).zip(fixed) {
+            let there = surface.as_ref().map(|surface| placed(surface, pose).vertices);
+            points.extend(there.filter(|there| extent(there) <= size).into_iter().flatten());
+        }
+        let camera = Camera::fitted(&points, look.direction(), look.aspect);
+        let near = touched.iter().sum::<Vec3>() / touched.len().max(1) as f64;
+        camera.nearer(look.zoom, (!touched.is_empty()).then_some(near))
+    }
+
+    /// A frame as a figure. A frame of another scene shows what fits.
+    pub fn figure(&self, frame: &Frame, layers: &Layers, camera: Camera) -> Figure {
+        let mut meshes = self.moving(frame, layers);
+        let mut lines = Vec::new();
+        for (stage, hand) in self.hands.iter().zip(&frame.hands) {
+            stage.add_inside(hand, layers, &mut meshes, &mut lines);
+        }
+        let mut ground = None;
+        for (thing, pose) in self.fixed.iter().zip(&frame.fixed) {
+            match &thing.surface {
+                Some(surface) => meshes.push(placed(surface, pose)),
+                None => ground = Some(pose.translation.y as f32),
+            }
+        }
+        marks::add(self, frame, layers, &camera, &mut meshes);
+        Figure { lines, ground, legend: self.legend(layers), ..Figure::new(meshes, camera) }
+    }
+
+    /// What the colours of some layers mean.
+    pub fn legend(&self, layers: &Layers) -> Legend {
+        let full_pressure = (layers.pressure && layers.skin).then_some(self.full_pressure);
+        Legend { caption: Vec::new(), full_pressure, keys: marks::keys(layers) }
+    }
+
+    /// The skins of the hands, as far as they are shown, and the bodies that move.
+    fn moving(&self, frame: &Frame, layers: &Layers) -> Vec<Painted> {
+        let mut meshes = Vec::new();
+        for (number, (stage, hand)) in self.hands.iter().zip(&frame.hands).enumerate() {
+            let pressures = || stage.pressures(number, hand, frame, self.full_pressure);
+            stage.add_skin(hand, layers, pressures, &mut meshes);
+        }
+        let hands = meshes.len();
+        for (thing, pose) in self.rigid.iter().zip(&frame.rigid) {
+            meshes.extend(thing.surface.as_ref().map(|surface| placed(surface, pose)));
+        }
+        for (thing, nodes) in self.soft.iter().zip(&frame.soft) {
+            let vertices: Option<Vec<Vec3>> = thing.nodes.iter().map(|&n| nodes.get(n as usize).copied()).collect();
+            let mesh = vertices.map(|vertices| SurfaceMesh { vertices, triangles: thing.triangles.clone() });
+            meshes.extend(mesh.map(|mesh| Painted::new(&thing.form.drawn(&mesh), thing.colour)));
+        }
+        if layers.pressure && layers.skin {
+            // What presses hides what it presses on.
+            meshes[hands..].iter_mut().for_each(|thing| thing.opacity = SEEN_THROUGH);
+        }
+        meshes
+    }
+}
+
+/// The diagonal of the box around some points.
+fn extent(points: &[[f32; 3]]) -> f32 {
+    let side = |i: usize| {
+        let ends = points.iter().fold([f32::INFINITY, f32::NEG_INFINITY], |[l, h], p| [l.min(p[i]), h.max(p[i])]);
+        (ends[1] - ends[0]).max(0.0)
+    };
+    side(0).hypot(side(1)).hypot(side(2))
+}
+
+/// A surface where a pose puts it.
+fn placed(surface: &Painted, pose: &Pose) -> Painted {
+    let turn = pose.rotation.to_rotation_matrix().cast::<f32>();
+    let to = pose.translation.vector.cast::<f32>();
+    let mut surface = surface.clone();
+    surface.vertices.iter_mut().for_each(|p| *p = (turn * nalgebra::Vector3::from(*p) + to).into());
+    surface.normals.iter_mut().for_each(|n| *n = (turn * nalgebra::Vector3::from(*n)).into());
+    surface
+}

@@ -1,0 +1,243 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use parry3d::query::PointQueryWithLocation;
+use parry3d::shape::TriMesh;
+
+use super::tones;
+use crate::body::BodyKind;
+use crate::hand::{HandModel, SegmentMesh};
+use crate::math::{Pose, Vec3, to_glam};
+use crate::mesh::SurfaceMesh;
+use crate::tracking::Segment;
+use crate::viewer::figure::{Colour, Lines, Painted, SKIN};
+use crate::viewer::frame::{Frame, HandFrame};
+use crate::viewer::layers::Layers;
+use crate::viewer::palette::{Paint, Palette};
+use crate::viewer::solids::Solids;
+
+const COLLISION: Colour = [0.45, 0.62, 0.80];
+const EDGE: Colour = [0.15, 0.25, 0.35];
+const BONE: Colour = [0.93, 0.90, 0.80];
+const JOINT: Colour = [0.20, 0.35, 0.60];
+pub(super) const GHOST: Colour = [0.35, 0.60, 0.85];
+/// What lies inside shows through a skin of this opacity.
+const SEEN_THROUGH: f32 = 0.4;
+const GHOSTLY: f32 = 0.3;
+
+/// What does not move of a hand.
+#[derive(Clone, Debug)]
+pub(super) struct HandStage {
+    pub(super) model: Arc<HandModel>,
+    /// Edges of the tetrahedra of each segment, each once.
+    edges: Vec<Vec<[u32; 2]>>,
+    /// What of the collision skin lies under each vertex of the skin that is drawn.
+    under: Vec<Vec<Under>>,
+    /// Colours of the skin: across with pressure, down with its own tone.
+    palette: Arc<Palette>,
+    tones: Vec<f32>,
+}
+
+/// A place on the collision skin of a segment.
+#[derive(Clone, Copy, Debug)]
+struct Under {
+    segment: Segment,
+    vertices: [u32; 3],
+    weights: [f32; 3],
+}
+
+impl HandStage {
+    pub(super) fn new(model: Arc<HandModel>) -> Self {
+        let edges = model.meshes.iter().map(|mesh| edges(&mesh.tissue.tets)).collect();
+        let under = under_visual(&model);
+        let tones = tones::tones(&model);
+        Self { model, edges, under, palette: Arc::new(tones::palette()), tones }
+    }
+
+    /// The skin, with what presses on it, and the ghost of the tracked hand.
+    pub(super) fn add_skin(
+        &self,
+        hand: &HandFrame,
+        layers: &Layers,
+        pressures: impl Fn() -> Vec<f32>,
+        meshes: &mut Vec<Painted>,
+    ) {
+        let triangles = &self.model.visual.mesh.triangles;
+        let painted = |vertices| Painted::new(&SurfaceMesh { vertices, triangles: triangles.clone() }, SKIN);
+        if layers.skin {
+            let mut skin = painted(self.visual_skin(hand));
+            if layers.look_inside() {
+                skin.opacity = SEEN_THROUGH;
+            }
+            let across = if layers.pressure { pressures() } else { vec![0.0; self.tones.len()] };
+            let places = across.iter().zip(&self.tones).map(|(&pressure, &tone)| [pressure, tone]).collect();
+            skin.paint = Some(Paint { palette: self.palette.clone(), places });
+            meshes.push(skin);
+        }
+        if layers.tracked {
+            let kin = self.model.skeleton.kinematics(&hand.tracked_palm, &hand.tracked_angles);
+            let mut ghost = Vec::new();
+            self.model.visual.posed(&kin, |_, _| Vec3::zeros(), &mut ghost);
+            meshes.push(Painted { colour: GHOST, opacity: GHOSTLY, ..painted(ghost) });
+        }
+    }
+
+    /// Layer 5: where the vertices of the skin that is drawn are.
+    fn visual_skin(&self, hand: &HandFrame) -> Vec<Vec3> {
+        let mut vertices = Vec::with_capacity(self.tones.len());
+        let displacement = |s: Segment, map: &crate::hand::NodeMap| map.sum(&hand.displacements[s.index()]);
+        self.model.visual.posed(&hand.kinematics, displacement, &mut vertices);
+        vertices
+    }
+
+    /// The other layers.
+    pub(super) fn add_inside(
+        &self,
+        hand: &HandFrame,
+        layers: &Layers,
+        meshes: &mut Vec<Painted>,
+        lines: &mut Vec<Lines>,
+    ) {
+        for segment in Segment::all() {
+            let (mesh, pose) = (&self.model.meshes[segment.index()], &hand.kinematics.poses[segment.index()]);
+            if layers.collision {
+                let vertices = collision_skin(mesh, pose, &hand.displacements[segment.index()]).collect();
+                let surface = SurfaceMesh { vertices, triangles: mesh.skin.triangles.clone() };
+                let painted = Painted::new(&surface, COLLISION);
+                lines.push(painted.wireframe(EDGE, 1.0));
+                meshes.push(painted);
+            }
+            if layers.tetrahedra {
+                let nodes: Vec<Vec3> = (mesh.tissue.nodes.iter().zip(&hand.displacements[segment.index()]))
+                    .map(|(rest, u)| pose.translation.vector + pose.rotation * (rest + u))
+                    .collect();
+                let ends = self.edges[segment.index()].iter().map(|edge| edge.map(|n| nodes[n as usize]));
+                lines.push(Lines::new(ends, EDGE, 1.0));
+            }
+        }
+        if layers.skeleton {
+            meshes.extend(self.bones(hand).painted(BONE));
+        }
+        if layers.joints {
+            let mut joints = Solids::default();
+            for (centre, axis) in hand.kinematics.centres.iter().zip(&hand.kinematics.axes) {
+                joints.ball(centre, 0.0028);
+                joints.rod(&(centre - 0.009 * axis), &(centre + 0.009 * axis), [0.0009; 2]);
+            }
+            meshes.extend(joints.painted(JOINT));
+        }
+    }
+
+    /// From joint to joint along every finger, and from the palm to the base of each.
+    fn bones(&self, hand: &HandFrame) -> Solids {
+        let (mut bones, poses) = (Solids::default(), &hand.kinematics.poses);
+        for segment in Segment::phalanges() {
+            let Some((finger, place)) = segment.finger() else { continue };
+            let finger = &self.model.description.fingers[finger as usize];
+            let (pose, radius) = (&poses[segment.index()], 0.6 * finger.bone_radius[place]);
+            let start = pose.translation.vector;
+            let end = start + pose.rotation * Vec3::new(0.0, 0.0, -finger.lengths[place]);
+            bones.rod(&start, &end, [radius, 0.8 * radius]);
+            bones.ball(&start, 1.15 * radius);
+            if place == 0 {
+                bones.rod(&poses[0].translation.vector, &start, [radius; 2]);
+            } else if place == 2 {
+                bones.ball(&end, 0.8 * radius);
+            }
+        }
+        bones
+    }
+
+    /// What presses on the vertices of the skin that is drawn, as a part of full pressure.
+    pub(super) fn pressures(&self, number: usize, hand: &HandFrame, frame: &Frame, full: f64) -> Vec<f32> {
+        let on_segments: Vec<Vec<f32>> = Segment::all()
+            .map(|segment| {
+                let mesh = &self.model.meshes[segment.index()];
+                let reach = mesh.spacing();
+                let near = |point: &&crate::sim::PressurePoint| match point.body {
+                    BodyKind::Tissue(hand, own) => hand.index() == number && own == segment,
+                    // The surface of a soft body presses back on the skin that touches it.
+                    BodyKind::Soft(_) => true,
+                    _ => false,
+                };
+                let points: Vec<_> = frame.pressures.iter().filter(near).collect();
+                if points.is_empty() {
+                    return Vec::new();
+                }
+                let pose = &hand.kinematics.poses[segment.index()];
+                let skin = collision_skin(mesh, pose, &hand.displacements[segment.index()]);
+                skin.map(|vertex| spread(&vertex, &points, reach) / full as f32).collect()
+            })
+            .collect();
+        let at = |under: &Under| {
+            let pressed = &on_segments[under.segment.index()];
+            (0..3).map(|i| under.weights[i] * pressed.get(under.vertices[i] as usize).unwrap_or(&0.0)).sum::<f32>()
+        };
+        self.under.iter().map(|places| places.iter().map(at).fold(0.0, f32::max)).collect()
+    }
+}
+
+/// Pressure at a vertex of the collision skin, from the points that are nearer than the reach.
+fn spread(vertex: &Vec3, points: &[&crate::sim::PressurePoint], reach: f64) -> f32 {
+    let (mut sum, mut shares) = (0.0, 0.0);
+    for point in points {
+        let share = 1.0 - (point.place - vertex).norm() / reach;
+        if share > 0.0 {
+            (sum, shares) = (sum + share * point.pressure, shares + share);
+        }
+    }
+    (sum / f64::max(shares, 1.0)) as f32
+}
+
+trait Spacing {
+    fn spacing(&self) -> f64;
+}
+
+impl Spacing for SegmentMesh {
+    /// About the distance between neighbouring vertices of the collision skin.
+    fn spacing(&self) -> f64 {
+        (self.skin_areas.iter().sum::<f64>() / self.skin_areas.len().max(1) as f64).sqrt()
+    }
+}
+
+/// Where the vertices of a segment's collision skin are.
+fn collision_skin(mesh: &SegmentMesh, pose: &Pose, displacements: &[Vec3]) -> impl Iterator<Item = Vec3> {
+    let (turn, to) = (pose.rotation.to_rotation_matrix(), pose.translation.vector);
+    (mesh.skin.vertices.iter().zip(&mesh.skin_maps)).map(move |(rest, map)| to + turn * (rest + map.sum(displacements)))
+}
+
+/// The edges of some tetrahedra, each once.
+fn edges(tets: &[[u32; 4]]) -> Vec<[u32; 2]> {
+    let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
+    let ends = |t: &[u32; 4], (i, j): (usize, usize)| [t[i].min(t[j]), t[i].max(t[j])];
+    let all: BTreeSet<_> = tets.iter().flat_map(|t| pairs.map(|p| ends(t, p))).collect();
+    all.into_iter().collect()
+}
+
+/// The places of the collision skin that lie nearest under each vertex of the skin that is drawn, one for each segment that
+/// carries it.
+fn under_visual(model: &HandModel) -> Vec<Vec<Under>> {
+    /// Skin that lies farther from a segment's own is not pressed where that one is, m.
+    const FAR: f64 = 0.004;
+    let surfaces: Vec<Option<TriMesh>> = (model.meshes.iter())
+        .map(|m| TriMesh::new(m.skin.vertices.iter().map(to_glam).collect(), m.skin.triangles.clone()).ok())
+        .collect();
+    let under = |segment: Segment, p_bone: &Vec3| {
+        let surface = surfaces[segment.index()].as_ref()?;
+        let (nearest, (face, place)) = surface.project_local_point_and_get_location(to_glam(p_bone), false);
+        let weights = place.barycentric_coordinates()?.map(|w| w as f32);
+        let vertices = model.meshes[segment.index()].skin.triangles[face as usize];
+        ((nearest.point - to_glam(p_bone)).length() < FAR).then_some(Under { segment, vertices, weights })
+    };
+    let of_vertex = |vertex: &crate::hand::VisualVertex| {
+        let mut places: Vec<Under> = Vec::new();
+        for influence in vertex.influences.iter().filter(|i| i.weight > 0.0) {
+            let segment = influence.carrier.segment;
+            if !places.iter().any(|place| place.segment == segment) {
+                places.extend(under(segment, &influence.p_bone));
+            }
+        }
+        places
+    };
+    model.visual.vertices.iter().map(of_vertex).collect()
+}
