@@ -65,7 +65,14 @@ fn bench_measures_shipped_scenes_by_both_methods() {
     let table = std::fs::read_to_string(table).expect("the table");
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!((lines.len(), lines[0][0], lines[2][1]), (4, "scenario", "point"));
-    assert!(lines[1..].iter().all(|l| l.len() == lines[0].len() && l[2..].iter().all(|x| x.parse::<f64>().is_ok())));
+    // The paper has no figures for these scenes, and nothing is lost in them.
+    let is_empty = |column: usize| lines[0][column].starts_with("paper.") || lines[0][column] == "lost_at";
+    let is_right =
+        |column: usize, cell: &str| if is_empty(column) { cell.is_empty() } else { cell.parse::<f64>().is_ok() };
+    for line in &lines[1..] {
+        assert_eq!(line.len(), lines[0].len());
+        assert!((2..line.len()).all(|column| is_right(column, line[column])), "{line:?}");
+    }
 }
 
 #[test]

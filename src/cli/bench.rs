@@ -1,15 +1,22 @@
 mod factor;
 mod free_motion;
+mod machine;
 pub mod measure;
+mod paper;
 pub mod progress;
+mod report;
+mod sample;
 mod scenes;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::bail;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use self::progress::Bar;
+use self::scenes::{Budget, Measured};
 use super::{Talk, load_model, write_file};
 use crate::assets::builtin_scenes;
 
@@ -21,18 +28,29 @@ pub struct Arguments {
     /// A hand file for `free_motion`; the built-in average right hand if left out.
     #[arg(long)]
     hand: Option<PathBuf>,
-    /// Steps to measure, after as many to settle; of a scene at most those of its second half.
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    /// Steps to measure: of a scene the last ones, at most half of it.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     steps: u32,
     /// Measure twenty steps at most.
     #[arg(long)]
     quick: bool,
+    /// Seconds after which a row ends with the steps it has.
+    #[arg(long, default_value_t = 10.0, value_parser = seconds)]
+    limit: f64,
     /// Print JSON.
     #[arg(long)]
     json: bool,
     /// Write the rows of the scenes and of the free motion as a table.
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
+    /// Write a report with tables, plots and pictures: index.html, which needs no other file, and the plotted numbers.
+    #[arg(long, value_name = "FOLDER")]
+    report: Option<PathBuf>,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let parsed = text.parse().ok().filter(|s| (0.001..=3600.0).contains(s));
+    parsed.ok_or_else(|| "expected seconds, from 0.001 to 3600".into())
 }
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
@@ -40,31 +58,55 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     if let Some(name) = arguments.names.iter().find(|n| !known.contains(&n.as_str())) {
         bail!("there is no benchmark `{name}`; expected one of {}", known.join(", "));
     }
-    let wanted = |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name);
+    if let Some(folder) = &arguments.report {
+        // Better now than after minutes.
+        std::fs::create_dir_all(folder)
+            .map_err(|error| anyhow::anyhow!("cannot make the folder {}: {error}", folder.display()))?;
+    }
     if cfg!(debug_assertions) {
         talk.say("note: this is not a release build; times mean little");
     }
-    let steps = if arguments.quick { arguments.steps.min(20) } else { arguments.steps };
-    let mut rows = Vec::new();
-    if wanted("free_motion") {
-        let model = Arc::new(load_model(arguments.hand.as_ref(), talk)?);
-        rows.extend(free_motion::rows(&model, steps, arguments.json)?);
-    }
-    if wanted("factor") {
-        rows.extend(factor::rows(steps, arguments.json));
-    }
-    let names: Vec<&str> = builtin_scenes().filter(|name| wanted(name)).collect();
-    rows.extend(scenes::rows(&names, steps, arguments.json, talk)?);
+    let (mut rows, scenes) = measure_all(arguments, talk)?;
+    rows.extend(scenes.iter().map(|one| one.row.clone()));
+    let table = paper::table(&rows);
     if let Some(file) = &arguments.csv {
         write_file(file, scenes::csv(&rows).as_bytes())?;
     }
+    let machine = machine::machine();
     if arguments.json {
-        println!("{}", json!({ "machine": machine(), "rows": rows }));
+        println!(
+            "{}",
+            json!({ "machine": machine, "rows": rows, "table_1": { "source": paper::SOURCE, "rows": table } })
+        );
+    } else {
+        paper::print(&table);
     }
-    Ok(())
+    match &arguments.report {
+        Some(folder) => report::write(folder, &machine, scenes, &table, talk),
+        None => Ok(()),
+    }
 }
 
-fn machine() -> serde_json::Value {
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    json!({ "os": std::env::consts::OS, "arch": std::env::consts::ARCH, "threads": threads })
+/// The rows of what is no scene, and the scenes.
+fn measure_all(arguments: &Arguments, talk: Talk) -> anyhow::Result<(Vec<Value>, Vec<Measured>)> {
+    let wanted = |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name);
+    let steps = if arguments.quick { arguments.steps.min(20) } else { arguments.steps };
+    let names: Vec<&str> = builtin_scenes().filter(|name| wanted(name)).collect();
+    let others = ["free_motion", "factor"].into_iter().filter(|name| wanted(name)).map(|_| 1.0);
+    let mut bar = Bar::new(talk, others.chain(scenes::weights(&names)?).collect());
+    let mut rows = Vec::new();
+    if wanted("free_motion") {
+        bar.show(0.0, "free_motion");
+        let model = Arc::new(load_model(arguments.hand.as_ref(), talk)?);
+        bar.clear();
+        rows.extend(free_motion::rows(&model, steps, arguments.json)?);
+        bar.finish_job();
+    }
+    if wanted("factor") {
+        rows.extend(factor::rows(steps, arguments.json));
+        bar.finish_job();
+    }
+    let budget = Budget { steps: steps.into(), time: Duration::from_secs_f64(arguments.limit) };
+    let scenes = scenes::measured(&names, budget, arguments.json, &mut bar)?;
+    Ok((rows, scenes))
 }

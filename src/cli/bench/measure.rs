@@ -22,34 +22,60 @@ pub const STAGES: [(&str, Stage); 5] = [
 /// What readers of a table must know to compare the methods fairly.
 pub const ASSEMBLY_NOTE: &str = "the spread of the pressure over an aggregate's contacts is solved for in the assembly";
 
-/// Makes steps of a scene and measures them: the object of `run --json`, over these steps only, with the median of each
-/// stage added as `stages_ms`. Before each step `seen` is told how many were made.
+/// Makes steps of a scene and measures them: the object of `run --json`, over these steps only, with the median and the
+/// mean of each stage added as `stages_ms` and `means_ms`. After each step `seen` is told how many were made.
 pub fn measure(scene: &mut Scene, steps: u64, mut seen: impl FnMut(u64)) -> anyhow::Result<Value> {
+    measure_while(scene, steps, |_, made| {
+        seen(made);
+        true
+    })
+}
+
+/// The same, with a look at the scene after each step, which tells whether to go on.
+pub fn measure_while(
+    scene: &mut Scene,
+    steps: u64,
+    mut look: impl FnMut(&Scene, u64) -> bool,
+) -> anyhow::Result<Value> {
     let mut summary = Summary::default();
     let mut stages = STAGES.map(|_| Vec::with_capacity(steps as usize));
-    for step in 0..steps {
-        seen(step);
+    let mut made = 0;
+    while made < steps {
         let seconds = make_step(scene)?;
+        made += 1;
         summary.wall += seconds;
         summary.add(&scene.world, seconds);
         for (samples, (_, time)) in stages.iter_mut().zip(STAGES) {
             samples.push(1e3 * time(scene.world.times()));
         }
+        if !look(scene, made) {
+            break;
+        }
     }
-    let simulated = steps as f64 * scene.world.parameters.dt;
+    let simulated = made as f64 * scene.world.parameters.dt;
     let mut row = summary.as_json(scene);
     row["sim_seconds"] = json!(simulated);
     row["realtime_factor"] = json!(simulated / summary.wall.max(f64::MIN_POSITIVE));
-    let medians = stages.into_iter().zip(STAGES).map(|(samples, (name, _))| (name.into(), json!(median(samples))));
-    row["stages_ms"] = Value::Object(medians.collect::<Map<_, _>>());
+    let by_stage = |of: fn(&[f64]) -> f64| {
+        let pairs = stages.iter().zip(STAGES).map(|(samples, (name, _))| (name.to_string(), json!(of(samples))));
+        Value::Object(pairs.collect::<Map<_, _>>())
+    };
+    row["stages_ms"] = by_stage(median);
+    row["means_ms"] = by_stage(mean);
+    row["means_ms"]["step"] = json!(1e3 * summary.wall / made.max(1) as f64);
     Ok(row)
 }
 
 /// Makes steps of a scene that nobody measures.
 pub fn advance(scene: &mut Scene, steps: u64, mut seen: impl FnMut(u64)) -> anyhow::Result<()> {
+    advance_seen(scene, steps, |_, made| seen(made))
+}
+
+/// The same, with a look at the scene after each step.
+pub fn advance_seen(scene: &mut Scene, steps: u64, mut look: impl FnMut(&Scene, u64)) -> anyhow::Result<()> {
     for step in 0..steps {
-        seen(step);
         make_step(scene)?;
+        look(scene, step + 1);
     }
     Ok(())
 }
@@ -76,7 +102,12 @@ pub fn number(row: &Value, path: &str) -> f64 {
     row.pointer(path).and_then(Value::as_f64).unwrap_or(0.0)
 }
 
-fn median(mut samples: Vec<f64>) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples.get(samples.len() / 2).copied().unwrap_or(0.0)
+fn median(samples: &[f64]) -> f64 {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn mean(samples: &[f64]) -> f64 {
+    samples.iter().sum::<f64>() / samples.len().max(1) as f64
 }

@@ -1,13 +1,18 @@
+use std::time::{Duration, Instant};
+
 use anyhow::Context;
 use serde_json::{Value, json};
 
-use super::measure::{ASSEMBLY_NOTE, advance, measure, number, steps_of};
-use super::progress::Progress;
-use crate::assets::{Setting, load_builtin_scene};
-use crate::cli::Talk;
+use super::measure::{ASSEMBLY_NOTE, advance_seen, measure_while, number, steps_of};
+use super::paper;
+use super::progress::Bar;
+use super::report::{Shot, shot};
+use super::sample::{Sample, Watcher};
+use crate::assets::{Scene, Setting, load_builtin_scene};
+use crate::contact::Method;
 
-/// The columns of the table and the file: what they are called, where a row has them, width and digits.
-const COLUMNS: [(&str, &str, usize, usize); 13] = [
+/// The columns of the table: what they are called, where a row has them, width and digits.
+pub const COLUMNS: [(&str, &str, usize, usize); 13] = [
     ("contacts", "/contacts/mean", 8, 1),
     ("constraints", "/constraints/mean", 11, 1),
     ("iterations", "/solver/iterations_mean", 10, 1),
@@ -23,83 +28,220 @@ const COLUMNS: [(&str, &str, usize, usize); 13] = [
     ("deepest mm", "/max_penetration_mm", 10, 4),
 ];
 
-/// The second halves of some shipped scenes; those with hands by both methods.
-pub fn rows(names: &[&str], steps: u32, json: bool, talk: Talk) -> anyhow::Result<Vec<Value>> {
-    let mut rows: Vec<Value> = Vec::new();
-    if names.is_empty() {
-        return Ok(rows);
-    }
-    if !json {
-        println!("shipped scenes, the second half of each, at most {steps} steps (counts: mean; times: median, ms)");
-        let heads = COLUMNS.map(|(name, _, width, _)| format!("{name:>width$}"));
-        println!("{:<16} {:<9} {}", "", "", heads.join(" "));
-    }
-    let mut progress = Progress::new(talk);
-    for name in names {
-        let first = rows.len();
-        for method in ["aggregate", "point"] {
-            let Some(row) = scene_row(name, method, steps, &mut progress)? else { continue };
-            progress.clear();
-            if !json {
-                print_row(&row);
-            }
-            rows.push(row);
-        }
-        let [aggregate, point] = &mut rows[first..] else { continue };
-        for (key, path) in [("solve", "/stages_ms/solve"), ("total", "/step_ms/median")] {
-            let ratio = number(point, path) / number(aggregate, path).max(f64::MIN_POSITIVE);
-            point["point_over_aggregate"][key] = json!(ratio);
-        }
-    }
-    if !json {
-        println!();
-        for row in rows.iter().filter(|row| row["point_over_aggregate"].is_object()) {
-            let [solve, total] = ["solve", "total"].map(|key| number(row, &format!("/point_over_aggregate/{key}")));
-            let name = row["scenario"].as_str().unwrap_or_default();
-            println!("{name}: point / aggregate: solve {solve:.1}, total {total:.1}");
-        }
-        println!("{ASSEMBLY_NOTE}");
-    }
-    Ok(rows)
+/// What the file has besides.
+const MORE_COLUMNS: [&str; 13] = [
+    "/pressing_contacts/mean",
+    "/phalanges_in_contact/mean",
+    "/phalanges",
+    "/solve_ms/p99",
+    "/means_ms/solve",
+    "/means_ms/step",
+    "/steps_wanted",
+    "/lost_at",
+    "/paper/phalanges",
+    "/paper/contacts",
+    "/paper/constraints",
+    "/paper/solve_ms",
+    "/paper/step_ms",
+];
+
+/// Steps left out after the method was changed: forces of the step before are where a solve begins.
+const CHANGE_STEPS: u64 = 10;
+
+/// How much is measured of each row.
+#[derive(Clone, Copy)]
+pub struct Budget {
+    /// Most steps.
+    pub steps: u64,
+    /// Time after which no further step is begun.
+    pub time: Duration,
 }
 
-/// A scene by a method; nothing for another method than the scene's own if it has no hand, as nothing would change.
-fn scene_row(name: &str, method: &str, steps: u32, progress: &mut Progress) -> anyhow::Result<Option<Value>> {
-    let mut scene = load_builtin_scene(name, &[Setting::new("method", method)]).context("a shipped scene")??;
-    if scene.world.bodies.hands.is_empty() && method == "point" {
-        return Ok(None);
+/// A scene that was measured by a method.
+pub struct Measured {
+    /// The object of `run --json`, and more.
+    pub row: Value,
+    /// Every step from the beginning, with those that were not measured.
+    pub samples: Vec<Sample>,
+    /// How many of them these are.
+    pub settled: usize,
+    /// From which on they are made by the method.
+    pub changed: usize,
+    /// The scene at the end.
+    pub shot: Option<Shot>,
+}
+
+impl Measured {
+    /// A word of the row.
+    pub fn word(&self, key: &str) -> &str {
+        self.row[key].as_str().unwrap_or_default()
     }
+
+    /// The samples of the measured steps.
+    pub fn measured(&self) -> &[Sample] {
+        &self.samples[self.settled..]
+    }
+
+    /// The samples of the steps that the method made, measured or not.
+    pub fn own(&self) -> &[Sample] {
+        &self.samples[self.changed..]
+    }
+
+    /// Whether there is a hand in the scene.
+    pub fn has_hand(&self) -> bool {
+        number(&self.row, "/phalanges") > 0.0
+    }
+}
+
+/// The methods that a scene is measured by; without a hand there is little to compare.
+fn methods(scene: &Scene) -> &'static [Method] {
+    if scene.world.bodies.hands.is_empty() { &[Method::Aggregate] } else { &[Method::Aggregate, Method::Point] }
+}
+
+/// What each row of some scenes weighs in the progress, about seconds.
+pub fn weights(names: &[&str]) -> anyhow::Result<Vec<f64>> {
+    let mut weights = Vec::new();
+    for name in names {
+        let with_hand = methods(&loaded(name)?).len() > 1;
+        weights.extend(if with_hand { &[2.0, 9.0][..] } else { &[0.3][..] });
+    }
+    Ok(weights)
+}
+
+/// The last part of some shipped scenes, at most half; those with hands by both methods.
+pub fn measured(names: &[&str], budget: Budget, json: bool, bar: &mut Bar) -> anyhow::Result<Vec<Measured>> {
+    let mut all: Vec<Measured> = Vec::new();
+    if names.is_empty() {
+        return Ok(all);
+    }
+    if !json {
+        let steps = budget.steps;
+        println!(
+            "shipped scenes, the end of each, at most its half and {steps} steps (counts: mean; times: median, ms)"
+        );
+        let heads = COLUMNS.map(|(name, _, width, _)| format!("{name:>width$}"));
+        println!("{:<16} {:<9} {}  steps", "", "", heads.join(" "));
+    }
+    for name in names {
+        let first = all.len();
+        for &method in methods(&loaded(name)?) {
+            let one = one_row(name, method, budget, bar)?;
+            bar.finish_job();
+            if !json {
+                print_row(&one.row);
+            }
+            all.push(one);
+        }
+        let [aggregate, point] = &mut all[first..] else { continue };
+        for (key, path) in [("solve", "/stages_ms/solve"), ("total", "/step_ms/median")] {
+            let ratio = number(&point.row, path) / number(&aggregate.row, path).max(f64::MIN_POSITIVE);
+            point.row["point_over_aggregate"][key] = json!(ratio);
+        }
+    }
+    if !json {
+        print_ratios(&all);
+    }
+    Ok(all)
+}
+
+fn loaded(name: &str) -> anyhow::Result<Scene> {
+    let settings = [Setting::new("method", Method::Aggregate.name())];
+    Ok(load_builtin_scene(name, &settings).context("a shipped scene")??)
+}
+
+/// The end of a scene by a method. Up to there it is played with aggregates, as closing the fingers by points would take
+/// longest of all; the method is changed some steps before the first that counts.
+fn one_row(name: &str, method: Method, budget: Budget, bar: &mut Bar) -> anyhow::Result<Measured> {
+    let mut scene = loaded(name)?;
     let all = steps_of(&scene);
-    let settling = all / 2;
-    advance(&mut scene, settling, |i| progress.show(format_args!("{name}, {method}: settling, {i} of {settling}")))?;
-    let measured = u64::from(steps).min(all - settling);
-    let mut row = measure(&mut scene, measured, |i| {
-        progress.show(format_args!("{name}, {method}: measuring, {i} of {measured}"));
+    let wanted = budget.steps.min(all - all / 2);
+    let changing = if method == Method::Aggregate { 0 } else { CHANGE_STEPS.min(all - wanted) };
+    let settling = all - wanted - changing;
+    let mut watcher = Watcher::new(&scene);
+    let what = format!("{name}, {}", method.name());
+    let part = |made: u64| made as f64 / all as f64;
+    advance_seen(&mut scene, settling, |scene, i| {
+        watcher.look(scene);
+        bar.show(0.5 * part(i), format_args!("{what}: settling, {i} of {settling}"));
     })?;
+    scene.world.parameters.contact.method = method;
+    advance_seen(&mut scene, changing, |scene, i| {
+        watcher.look(scene);
+        bar.show(0.5 * part(settling + i), format_args!("{what}: changing over, {i} of {changing}"));
+    })?;
+    let settled = watcher.samples.len();
+    let held = watcher.samples.last().is_some_and(|sample| sample.slip_mm.is_some());
+    let mut lost = None;
+    let started = Instant::now();
+    let mut row = measure_while(&mut scene, wanted, |scene, i| {
+        watcher.look(scene);
+        let spent = started.elapsed().as_secs_f64() / budget.time.as_secs_f64();
+        let done = (i as f64 / wanted as f64).max(spent);
+        let before = 0.5 * part(settling + changing);
+        bar.show(before + (1.0 - before) * done, format_args!("{what}: measuring, {i} of {wanted}"));
+        // A hand that holds nothing any more would make the rest look fast.
+        if held && watcher.samples.last().is_some_and(|sample| sample.force == 0.0) {
+            lost = Some(scene.world.time());
+        }
+        lost.is_none() && started.elapsed() < budget.time
+    })?;
+    let samples = watcher.samples;
+    let mean = |of: fn(&Sample) -> usize| {
+        let counts = samples[settled..].iter().map(of);
+        json!({ "mean": counts.sum::<usize>() as f64 / (samples.len() - settled).max(1) as f64 })
+    };
+    row["pressing_contacts"] = mean(|s| s.pressing);
+    row["phalanges_in_contact"] = mean(|s| s.phalanges);
+    row["steps_wanted"] = json!(wanted);
+    row["lost_at"] = json!(lost);
+    row["settled_by"] = json!(Method::Aggregate.name());
     row["scenario"] = json!(name);
-    Ok(Some(row))
+    if let Some(figures) = paper::figures(name, method.name()) {
+        row["paper"] = figures;
+    }
+    let changed = if method == Method::Aggregate { 0 } else { settled - changing as usize };
+    Ok(Measured { row, samples, settled, changed, shot: Some(shot(&scene)) })
 }
 
 fn print_row(row: &Value) {
     let word = |key: &str| row[key].as_str().unwrap_or_default();
     let cells = COLUMNS.map(|(_, path, width, digits)| format!("{:>width$.digits$}", number(row, path)));
-    println!("{:<16} {:<9} {}", word("scenario"), word("method"), cells.join(" "));
+    println!("{:<16} {:<9} {}  {}", word("scenario"), word("method"), cells.join(" "), steps_made(row));
+}
+
+/// How many steps were measured, of how many and why if they are fewer.
+pub fn steps_made(row: &Value) -> String {
+    let (steps, wanted) = (number(row, "/steps"), number(row, "/steps_wanted"));
+    let of = if steps < wanted { format!("{steps} of {wanted}") } else { steps.to_string() };
+    let lost = row["lost_at"].as_f64().map_or(String::new(), |time| format!(", lost at {time:.2} s"));
+    format!("{of}{lost}")
+}
+
+fn print_ratios(all: &[Measured]) {
+    println!();
+    for one in all.iter().filter(|one| one.row["point_over_aggregate"].is_object()) {
+        let [solve, total] = ["solve", "total"].map(|key| number(&one.row, &format!("/point_over_aggregate/{key}")));
+        println!("{}: point / aggregate: solve {solve:.1}, total {total:.1}", one.word("scenario"));
+    }
+    println!("{ASSEMBLY_NOTE}");
+    println!();
 }
 
 /// Rows as comma-separated values. What a row does not have is left empty; rows without a step time are left out.
 pub fn csv(rows: &[Value]) -> String {
-    let heads = COLUMNS.map(|(_, path, _, _)| path.trim_start_matches('/').replace('/', "."));
-    let mut text = format!("scenario,method,steps,{}\n", heads.join(","));
+    let paths: Vec<&str> =
+        ["/scenario", "/method", "/steps"].into_iter().chain(COLUMNS.map(|c| c.1)).chain(MORE_COLUMNS).collect();
+    let heads: Vec<String> = paths.iter().map(|path| path.trim_start_matches('/').replace('/', ".")).collect();
+    let mut text = heads.join(",") + "\n";
     for row in rows.iter().filter(|row| row["step_ms"].is_object()) {
-        let cell = |path: &str| {
+        let cell = |path: &&str| {
             row.pointer(path).map_or(String::new(), |value| match value {
                 Value::String(word) => word.clone(),
+                Value::Null => String::new(),
                 other => other.to_string(),
             })
         };
-        let cells: Vec<String> =
-            ["/scenario", "/method", "/steps"].into_iter().chain(COLUMNS.map(|c| c.1)).map(cell).collect();
-        text += &cells.join(",");
+        text += &paths.iter().map(cell).collect::<Vec<_>>().join(",");
         text.push('\n');
     }
     text
@@ -120,13 +262,17 @@ mod tests {
     #[test]
     fn csv_leaves_empty_what_a_row_does_not_have() {
         let rows = [
-            json!({ "scenario": "rest", "method": "aggregate", "steps": 9, "step_ms": { "median": 0.5, "p99": 2.0 } }),
+            json!({
+                "scenario": "rest", "method": "aggregate", "steps": 9, "step_ms": { "median": 0.5, "p99": 2.0 },
+                "paper": { "step_ms": 25.21 },
+            }),
             json!({ "scenario": "factor", "unknowns": 12 }),
         ];
         let text = csv(&rows);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2);
         assert!(lines[0].starts_with("scenario,method,steps,contacts.mean,"));
-        assert_eq!(lines[1], "rest,aggregate,9,,,,,,,,,0.5,2.0,,,");
+        assert_eq!(lines[1], "rest,aggregate,9,,,,,,,,,0.5,2.0,,,,,,,,,,,,,,,,25.21");
+        assert_eq!(lines[0].split(',').count(), lines[1].split(',').count());
     }
 }

@@ -48,6 +48,42 @@ fn documents_are_well_formed_and_name_everything() {
 }
 
 #[test]
+fn plots_of_a_page_take_their_colours_from_it() {
+    let mut plot = sample(Scale::Log);
+    plot.title = "a \"quoted\" title".into();
+    plot.series[1].style = Style::Line;
+    plot.series[2].style = Style::Marks;
+    let element = plot.inline();
+    check_well_formed(&element);
+    assert!(element.contains("aria-label=\"a &quot;quoted&quot; title\""), "{element}");
+    assert!(element.contains("var(--c1)") && !element.contains('#') && !element.contains("http"), "{element}");
+    // Two curves and their lines in the legend; the third is only marks, of which one is in the legend.
+    assert_eq!(element.matches("<polyline").count(), 4);
+    assert_eq!(element.matches("<circle").count(), 3 + 1 + 1);
+}
+
+#[test]
+fn bars_are_as_long_as_their_parts() {
+    let bar = |name: &str, parts: [f64; 2]| Bar { name: name.into(), parts: parts.into(), end: "ms".into() };
+    let bars = Bars {
+        title: "steps".into(),
+        axis: Axis::new("time (ms)", Scale::Linear),
+        parts: vec!["free".into(), "solve <all>".into()],
+        bars: vec![bar("ball & hand", [1.0, 3.0]), bar("rest", [0.0, 0.0])],
+    };
+    let element = bars.inline();
+    check_well_formed(&element);
+    assert!(element.contains("ball &amp; hand") && element.contains("solve &lt;all&gt;"));
+    let data = element.split("<g class=\"data\">").nth(1).and_then(|d| d.split("</g>").next()).expect("the bars");
+    let width = |rect: &str| -> f64 {
+        rect.split(" width=\"").nth(1).and_then(|w| w.split('"').next()).expect("a width").parse().expect("a number")
+    };
+    let widths: Vec<f64> = data.lines().filter(|l| l.starts_with("<rect")).map(width).collect();
+    assert_eq!(widths.len(), 4);
+    assert!((widths[1] - 3.0 * widths[0]).abs() < 0.05 && widths[2..] == [0.0, 0.0], "{widths:?}");
+}
+
+#[test]
 fn points_stay_inside_the_frame() {
     for scale in [Scale::Linear, Scale::Log] {
         let axis = Axis::new("x", scale);

@@ -1,0 +1,93 @@
+use std::fmt::Write;
+
+/// A page that is written from the top. Every element that is opened is closed, every word and attribute escaped, and empty
+/// elements are closed too, so that parsers of XML read it as well.
+#[derive(Default)]
+pub struct Page {
+    text: String,
+}
+
+/// Names and values.
+pub type Attributes<'a> = &'a [(&'a str, &'a str)];
+
+impl Page {
+    /// An element with something inside.
+    pub fn element(&mut self, name: &str, attributes: Attributes<'_>, inside: impl FnOnce(&mut Self)) {
+        self.tag(name, attributes);
+        self.text.push('>');
+        inside(self);
+        // Writing to a string cannot fail, here and below.
+        let _ = write!(self.text, "</{name}>");
+        if !matches!(name, "td" | "th" | "span" | "b" | "code") {
+            self.text.push('\n');
+        }
+    }
+
+    /// An element with words inside.
+    pub fn words(&mut self, name: &str, attributes: Attributes<'_>, words: &str) {
+        self.element(name, attributes, |page| page.say(words));
+    }
+
+    /// An element that is always empty.
+    pub fn empty(&mut self, name: &str, attributes: Attributes<'_>) {
+        self.tag(name, attributes);
+        self.text.push_str("/>\n");
+    }
+
+    /// Words.
+    pub fn say(&mut self, words: &str) {
+        self.text.push_str(&escaped(words));
+    }
+
+    /// Markup that is well-formed already: a drawing or a style sheet.
+    pub fn insert(&mut self, markup: &str) {
+        self.text.push_str(markup);
+    }
+
+    fn tag(&mut self, name: &str, attributes: Attributes<'_>) {
+        let _ = write!(self.text, "<{name}");
+        for (key, value) in attributes {
+            let _ = write!(self.text, " {key}=\"{}\"", escaped(value));
+        }
+    }
+
+    /// The document.
+    pub fn finish(self) -> String {
+        format!("<!DOCTYPE html>\n{}", self.text)
+    }
+}
+
+fn escaped(words: &str) -> String {
+    let mut out = String::with_capacity(words.len());
+    for letter in words.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // No document may have them, escaped or not.
+            letter if letter.is_control() && !letter.is_whitespace() => out.push('\u{fffd}'),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_attributes_cannot_break_out() {
+        let mut page = Page::default();
+        page.element("p", &[("title", "\"><script>")], |page| {
+            page.say("a < b & \u{1}c");
+            page.empty("img", &[("alt", "x")]);
+        });
+        let text = page.finish();
+        assert_eq!(
+            text,
+            "<!DOCTYPE html>\n<p title=\"&quot;&gt;&lt;script&gt;\">a &lt; b &amp; \u{fffd}c<img alt=\"x\"/>\n</p>\n"
+        );
+    }
+}

@@ -1,0 +1,36 @@
+use crate::assets::Scene;
+
+/// What is drawn of a scene.
+#[cfg(feature = "viewer")]
+pub type Shot = crate::viewer::Figure;
+
+/// Nothing: this program cannot draw.
+#[cfg(not(feature = "viewer"))]
+pub struct Shot;
+
+/// A scene as it is now.
+#[cfg(feature = "viewer")]
+pub fn shot(scene: &Scene) -> Shot {
+    use crate::cli::render::{From, Layer, scene_figure};
+    let from = if scene.models.is_empty() { From::Oblique } else { From::Side };
+    let mut figure = scene_figure(scene, &[Layer::Skin, Layer::Forces], from);
+    figure.size = (640, 480);
+    figure
+}
+
+#[cfg(not(feature = "viewer"))]
+pub fn shot(_scene: &Scene) -> Shot {
+    Shot
+}
+
+/// The pictures as PNG files, or why there are none.
+#[cfg(feature = "viewer")]
+pub fn draw(shots: &[Shot]) -> Result<Vec<Vec<u8>>, String> {
+    let drawn = crate::viewer::draw_all(shots).map_err(|error| error.to_string())?;
+    drawn.iter().map(|picture| picture.png_bytes().map_err(|error| error.to_string())).collect()
+}
+
+#[cfg(not(feature = "viewer"))]
+pub fn draw(_shots: &[Shot]) -> Result<Vec<Vec<u8>>, String> {
+    Err("the program was built without the feature `viewer`".into())
+}

@@ -1,0 +1,102 @@
+use serde_json::Value;
+
+use super::html::Page;
+use crate::cli::bench::measure::{ASSEMBLY_NOTE, number};
+use crate::cli::bench::paper;
+use crate::cli::bench::scenes::{COLUMNS, Measured, steps_made};
+
+/// What the machine and the program are.
+pub fn machine(page: &mut Page, machine: &Value) {
+    let word = |key: &str| machine[key].as_str().unwrap_or("not known").to_string();
+    let threads = number(machine, "/threads");
+    let told = [
+        ("Processor", format!("{}, {threads} threads, of which one works", word("processor"))),
+        ("System", format!("{} on {}", word("os"), word("arch"))),
+        ("Program", format!("fingerpad {}, {} build", word("version"), word("build"))),
+        ("Measured on", word("date")),
+    ];
+    page.element("dl", &[], |page| {
+        for (name, words) in &told {
+            page.words("dt", &[], name);
+            page.words("dd", &[], words);
+        }
+    });
+    if machine["build"] == "debug" {
+        page.element("p", &[], |page| page.words("b", &[], "This is not a release build: its times mean little."));
+    }
+}
+
+/// Every scene by stage.
+pub fn scenes(page: &mut Page, scenes: &[Measured]) {
+    page.element("div", &[("class", "scroll")], |page| {
+        page.element("table", &[("id", "scenes")], |page| {
+            page.element("thead", &[], |page| {
+                let heads = ["scene", "method"].into_iter().chain(COLUMNS.map(|(name, ..)| name)).chain(["steps"]);
+                page.element("tr", &[], |page| heads.for_each(|head| page.words("th", &[("scope", "col")], head)));
+            });
+            page.element("tbody", &[], |page| scenes.iter().for_each(|one| scene_line(page, one)));
+        });
+    });
+    page.words(
+        "p",
+        &[("class", "notes")],
+        "Contacts, constraints and iterations: means of a step. Times: medians in ms; total is the whole step, p99 its \
+         99th percentile. × real time: simulated time by the time it took. Not conv.: solves that stopped at the limit of \
+         sweeps. Deepest: the deepest point left inside another body by any step. Steps: fewer than wanted where the time of the row was up, or where \
+         the object was lost.",
+    );
+}
+
+fn scene_line(page: &mut Page, one: &Measured) {
+    page.element("tr", &[], |page| {
+        page.words("th", &[("scope", "row")], one.word("scenario"));
+        let method = one.word("method");
+        page.element("td", &[("class", "left")], |page| page.words("span", &[("class", method)], method));
+        for (_, path, _, digits) in COLUMNS {
+            // A fourth digit is for the smallest times only.
+            let x = number(&one.row, path);
+            let digits = if x >= 100.0 { digits.min(1) } else { digits.min(3) };
+            page.words("td", &[], &format!("{x:.digits$}"));
+        }
+        page.words("td", &[], &steps_made(&one.row));
+    });
+}
+
+/// The paper's table beside ours.
+pub fn beside_the_paper(page: &mut Page, table: &[Value]) {
+    if table.is_empty() {
+        page.words("p", &[], "None of the paper's scenes was measured by both methods.");
+        return;
+    }
+    page.words("p", &[("class", "notes")], &format!("{}.", paper::SOURCE));
+    page.element("div", &[("class", "scroll")], |page| {
+        page.element("table", &[("id", "paper")], |page| {
+            page.element("thead", &[], |page| {
+                page.element("tr", &[], |page| {
+                    paper::HEADS.iter().for_each(|head| page.words("th", &[("scope", "col")], head));
+                });
+            });
+            page.element("tbody", &[], |page| table.iter().for_each(|row| paper_lines(page, row)));
+        });
+    });
+    page.element("ul", &[("class", "notes")], |page| {
+        for note in paper::NOTES.into_iter().chain([ASSEMBLY_NOTE]) {
+            page.words("li", &[], note);
+        }
+    });
+}
+
+fn paper_lines(page: &mut Page, row: &Value) {
+    let columns = paper::HEADS.len().to_string();
+    page.element("tr", &[("class", "group")], |page| {
+        page.words("th", &[("scope", "rowgroup"), ("colspan", &columns), ("class", "left")], &paper::heading(row));
+    });
+    for (cells, class) in paper::lines(row).iter().zip(["ours", "ours", "ours", "paper"]) {
+        page.element("tr", &[("class", class)], |page| {
+            for (i, cell) in cells.iter().enumerate() {
+                let attributes: &[(&str, &str)] = if i == 0 { &[("scope", "row")] } else { &[] };
+                page.words(if i == 0 { "th" } else { "td" }, attributes, cell);
+            }
+        });
+    }
+}
