@@ -13,7 +13,7 @@ macro_rules! shipped {
 
 /// Name and text of every file in `scenes/`.
 const SCENES: &[(&str, &str)] = shipped!(
-    "ball" "ball_tips" "bar" "dumbbell" "edge_cube" "edge_cube_tight" "incline" "pencil" "pinch" "rest" "soft_ball" "spin_disc" "stack" "table"
+    "ball" "ball_tips" "bar" "dumbbell" "edge_cube" "edge_cube_tight" "incline" "pencil" "pinch" "play" "rest" "soft_ball" "spin_disc" "stack" "table"
 );
 
 /// What shipped scenes name: path and text.

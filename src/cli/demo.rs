@@ -12,8 +12,55 @@ const SCENE: &str = "ball";
 /// When it is looked at, s, and what is happening then.
 const MOMENTS: [(f64, &str); 4] = [(0.2, "open"), (1.1, "closed"), (2.1, "lifted"), (3.0, "held")];
 
-/// The demo: a soft hand closes around a ball and lifts it.
+/// The demo: a soft hand closes around a ball and lifts it; in a window where there is a display, unless `FINGERPAD_HEADLESS` is set.
 pub fn run(talk: Talk) -> anyhow::Result<()> {
+    let headless = std::env::var_os("FINGERPAD_HEADLESS").is_some_and(|value| !value.is_empty() && value != "0");
+    if headless || !show(talk)? { play(talk) } else { Ok(()) }
+}
+
+/// Plays it in a window; whether there is one.
+#[cfg(feature = "viewer")]
+fn show(talk: Talk) -> anyhow::Result<bool> {
+    use super::view::{Showing, can_show, run_player};
+    if !can_show() {
+        return Ok(false);
+    }
+    let player = super::player::Player::load(std::path::Path::new(SCENE), &[])?;
+    run_player(player, Showing { teller: Some(tell), ..Showing::default() }, talk)?;
+    Ok(true)
+}
+
+#[cfg(not(feature = "viewer"))]
+fn show(_talk: Talk) -> anyhow::Result<bool> {
+    Ok(false)
+}
+
+/// How the demo ended.
+#[cfg(feature = "viewer")]
+fn tell(scene: &Scene, tale: &super::view::Tale) -> crate::viewer::window::Card {
+    let ball = scene.rigid("ball").unwrap_or(0);
+    let (Some(body), Some(start)) = (scene.world.bodies.rigid.get(ball), tale.starts.get(ball)) else {
+        return crate::viewer::window::Card::default();
+    };
+    let lift = 1e3 * (body.centre().y - start.y);
+    let held = scene.world.touches().filter(|t| t.b == BodyKind::Rigid(ball) && t.pressing > 0.01);
+    let (segments, pressing) = held.fold((0, 0.0), |(count, sum), touch| (count + 1, sum + touch.pressing));
+    crate::viewer::window::Card {
+        title: "The ball grasp".into(),
+        success: Some(lift > 50.0),
+        reason: format!("the ball was lifted by {lift:.1} mm and is held"),
+        lines: vec![
+            ("segments that press".into(), segments.to_string()),
+            ("normal force".into(), format!("{pressing:.1} N")),
+            ("speed in the hand".into(), format!("{:.4} mm/s", 1e3 * body.linear_velocity().norm())),
+            ("deepest at any time".into(), format!("{:.2} mm", 1e3 * tale.deepest)),
+            ("step, median".into(), format!("{:.2} ms", tale.step_ms(0.5))),
+        ],
+    }
+}
+
+/// Plays it without a window, and draws pictures.
+fn play(talk: Talk) -> anyhow::Result<()> {
     let mut scene = load_builtin_scene(SCENE, &[]).context("the program carries the scene of its demo")??;
     let ball = scene.rigid("ball").context("the scene of the demo has a ball")?;
     let tetrahedra: usize = scene.models[0].meshes[1..].iter().map(|m| m.tissue.tets.len()).sum();

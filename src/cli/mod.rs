@@ -7,7 +7,6 @@ mod devices;
 #[cfg(feature = "script")]
 mod docs;
 mod hand;
-#[allow(dead_code, reason = "the window uses the rest")]
 mod player;
 mod plot;
 mod problem;
@@ -16,6 +15,7 @@ mod replay;
 mod run;
 mod scene_arguments;
 mod study;
+mod view;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,6 +51,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Draw a scene, a script or a hand to PNG files, without a window.
     Render(render::Arguments),
+    /// Open a window on a scene or a script; mouse and keyboard can drive the hand.
+    View(view::Arguments),
     /// Repeat a parameter study of the papers.
     #[command(subcommand)]
     Study(study::Study),
@@ -112,6 +114,10 @@ pub fn main() -> ExitCode {
             done => done.map(drop),
         },
         Some(Command::Replay(arguments)) => match replay::run(&arguments, talk) {
+            Ok(run::End::Failed) => return ExitCode::from(1),
+            done => done.map(drop),
+        },
+        Some(Command::View(arguments)) => match view::run(&arguments, talk) {
             Ok(run::End::Failed) => return ExitCode::from(1),
             done => done.map(drop),
         },

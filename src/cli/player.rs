@@ -52,6 +52,7 @@ impl Player {
     }
 
     /// The same, with hands that a device moves: samples come from [`Player::feed`], and motions of scene and script are left out.
+    #[allow(dead_code, reason = "for devices; recordings of their input are tested")]
     pub fn load_for_device(file: &Path, settings: &[Setting]) -> anyhow::Result<Self> {
         Self::load_as(file, settings, true)
     }
@@ -125,16 +126,6 @@ impl Player {
         }
     }
 
-    /// From the start again, from the files as they are now; it is as it was if they are broken. A recording of it ends here.
-    pub fn restart(&mut self) -> anyhow::Result<()> {
-        self.finish_recording()?;
-        *self = match &self.replay {
-            Some(replay) => Self::play_recording(&self.file, replay.recording.clone())?,
-            None => Self::load_as(&self.file, &self.header.settings, self.header.device)?,
-        };
-        Ok(())
-    }
-
     /// Writes a recording from now on; to be called before the first step.
     pub fn record(&mut self, file: &Path) -> anyhow::Result<()> {
         if self.steps > 0 {
@@ -157,6 +148,7 @@ impl Player {
     }
 
     /// A sample of a device for a hand, used in the coming step. `None` if there is no such hand, or a recording moves it.
+    #[allow(dead_code, reason = "for devices; recordings of their input are tested")]
     pub fn feed(&mut self, hand: &str, sample: HandSample) -> Option<Verdict> {
         if self.replay.is_some() {
             return None;
@@ -173,6 +165,7 @@ impl Player {
     }
 
     /// A button of a device was pressed or let go; a script hears of it after the coming step. Of no use to a recording.
+    #[allow(dead_code, reason = "for devices; recordings of their input are tested")]
     pub fn press(&mut self, name: &str, pressed: bool) {
         if self.replay.is_none() {
             self.take_button(name, pressed);
@@ -339,6 +332,7 @@ impl Player {
     }
 
     /// The scene or the script that is played, or that was recorded.
+    #[cfg(feature = "script")]
     pub fn source(&self) -> &Path {
         Path::new(&self.header.file)
     }

@@ -40,6 +40,9 @@ pub struct Arguments {
     /// Write a recording, from which the run can be repeated and checked with `replay`.
     #[arg(long, value_name = "FILE.fpr")]
     record: Option<PathBuf>,
+    /// Play in a window, as `view` does.
+    #[arg(long, conflicts_with_all = ["json", "realtime", "trace", "record"])]
+    view: bool,
 }
 
 /// How a run ended.
@@ -55,6 +58,9 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     let mut player = Player::load(&arguments.scene, &settings(arguments))?;
     let loading = 1e3 * clock.elapsed().as_secs_f64();
     talk.whisper(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));
+    if arguments.view {
+        return super::view::show_player(player, settings(arguments), talk);
+    }
     if let Some(file) = &arguments.record {
         player.record(file)?;
     }

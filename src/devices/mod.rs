@@ -3,9 +3,9 @@
 #[cfg(feature = "gamepad")]
 mod gamepads;
 mod list;
-pub mod protocol;
 #[cfg(feature = "openxr")]
 pub mod openxr;
+pub mod protocol;
 #[cfg(feature = "serial")]
 mod serial_ports;
 #[cfg(feature = "openxr")]

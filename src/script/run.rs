@@ -209,6 +209,11 @@ impl ScriptRun {
         self.hash
     }
 
+    /// The part of the story that is told now, if the script names any.
+    pub fn phase(&self) -> Option<String> {
+        self.shared.state().task.phases.last().map(|phase| phase.name.clone())
+    }
+
     /// What the script has printed since it was last asked, with the time of it.
     pub fn take_messages(&mut self) -> Vec<String> {
         std::mem::take(&mut self.shared.state().messages)

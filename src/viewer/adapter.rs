@@ -13,25 +13,13 @@ impl Adapter {
     /// Finds an adapter and hands it to kiss3d, which would panic if it looked for one and found none. It belongs to
     /// this thread until the last surface on it is dropped.
     pub async fn open() -> Result<Self, ViewerError> {
-        // OpenGL only if there is no Vulkan, Metal or Direct3D: without a display, EGL writes warnings to the terminal.
-        let found = match request(wgpu::Backends::PRIMARY).await {
-            Some(found) => Some(found),
-            None => request(wgpu::Backends::GL).await,
-        };
-        let (instance, adapter) = found.ok_or(ViewerError::NoAdapter)?;
+        let (instance, adapter) = find().await?;
         let (device, queue) = adapter
             .request_device(&wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() })
             .await
             .map_err(|error| ViewerError::Failed(format!("{}: {error}", adapter.get_info().name)))?;
 
-        // In place of wgpu's own handler, which panics.
-        let fault = Arc::new(Mutex::new(None));
-        let seen = Arc::clone(&fault);
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            if let Ok(mut first) = seen.lock() {
-                first.get_or_insert_with(|| error.to_string());
-            }
-        }));
+        let fault = watch(&device);
         Context::init(instance, device, queue, adapter, wgpu::TextureFormat::Rgba8Unorm);
         Ok(Self { fault })
     }
@@ -41,6 +29,28 @@ impl Adapter {
         let fault = self.fault.lock().ok().and_then(|fault| fault.clone());
         fault.map_or(Ok(()), |message| Err(ViewerError::Failed(message)))
     }
+}
+
+/// Finds an adapter.
+pub(super) async fn find() -> Result<(wgpu::Instance, wgpu::Adapter), ViewerError> {
+    // OpenGL only if there is no Vulkan, Metal or Direct3D: without a display, EGL writes warnings to the terminal.
+    let found = match request(wgpu::Backends::PRIMARY).await {
+        Some(found) => Some(found),
+        None => request(wgpu::Backends::GL).await,
+    };
+    found.ok_or(ViewerError::NoAdapter)
+}
+
+/// Keeps the first thing that a driver complains of, in place of wgpu's own handler, which panics.
+pub(super) fn watch(device: &wgpu::Device) -> Arc<Mutex<Option<String>>> {
+    let fault = Arc::new(Mutex::new(None));
+    let seen = Arc::clone(&fault);
+    device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+        if let Ok(mut first) = seen.lock() {
+            first.get_or_insert_with(|| error.to_string());
+        }
+    }));
+    fault
 }
 
 async fn request(backends: wgpu::Backends) -> Option<(wgpu::Instance, wgpu::Adapter)> {

@@ -142,17 +142,17 @@ pub(super) fn add_mesh(scene: &mut SceneNode3d, mesh: &Painted, view: &View) {
 }
 
 /// Lights of things cast shadows, lights of marks do not.
-const THINGS: u32 = 1;
-const MARKS: u32 = 2;
+pub(super) const THINGS: u32 = 1;
+pub(super) const MARKS: u32 = 2;
 
 /// From the middle of the first colour to that of the last.
-fn texture_places(paint: &Paint) -> Vec<Vec2> {
+pub(super) fn texture_places(paint: &Paint) -> Vec<Vec2> {
     let (columns, rows) = (paint.palette.size.0 as f32, paint.palette.size.1 as f32);
     let middle = |part: f32, count: f32| (0.5 + part.clamp(0.0, 1.0) * (count - 1.0)) / count;
     paint.places.iter().map(|&[u, v]| Vec2::new(middle(u, columns), middle(v, rows))).collect()
 }
 
-fn texture(palette: &Palette) -> std::sync::Arc<Texture> {
+pub(super) fn texture(palette: &Palette) -> std::sync::Arc<Texture> {
     let byte = |c: f32| (255.0 * c.clamp(0.0, 1.0) + 0.5) as u8;
     let bytes: Vec<u8> = palette.colours.iter().flat_map(|&[r, g, b]| [byte(r), byte(g), byte(b), 255]).collect();
     let (clamped, smooth) = (wgpu::AddressMode::ClampToEdge, wgpu::FilterMode::Linear);
@@ -172,7 +172,7 @@ fn add_ground(scene: &mut SceneNode3d, height: f32, figure: &Figure, view: &View
     node.set_light_layers(THINGS);
 }
 
-fn add_shape(
+pub(super) fn add_shape(
     scene: &mut SceneNode3d,
     at: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
@@ -188,7 +188,7 @@ fn add_shape(
 
 /// A key light over the left shoulder, which casts the shadows; a cooler one from the right to fill them; and a weak
 /// one from below, as a table throws it back.
-fn add_lights(scene: &mut SceneNode3d, view: &View, vertical: Vec3) {
+pub(super) fn add_lights(scene: &mut SceneNode3d, view: &View, vertical: Vec3) {
     let back = view.eye / View::DISTANCE;
     let right = view.up.cross(back);
     let up = vertical.normalize_or(view.up);
@@ -206,7 +206,7 @@ fn add_lights(scene: &mut SceneNode3d, view: &View, vertical: Vec3) {
 }
 
 /// kiss3d calculates with linear light, and shows it with the exponent 1/2.2.
-fn colour(seen: Colour, opacity: f32) -> Color {
+pub(super) fn colour(seen: Colour, opacity: f32) -> Color {
     let [r, g, b] = seen.map(|c| c.clamp(0.0, 1.0).powf(2.2));
     Color::new(r, g, b, opacity)
 }

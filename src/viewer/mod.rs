@@ -17,6 +17,7 @@ mod solids;
 mod stage;
 #[cfg(test)]
 mod tests;
+pub mod window;
 
 pub use animation::animated_png;
 pub use camera::Camera;

@@ -95,7 +95,7 @@ fn samples_of_a_device_are_replayed_bit_for_bit() {
     std::fs::remove_file(&scene).expect("a file");
 
     let mut again = Player::load(&recording, &[]).expect("a recording");
-    assert_eq!((again.length(), again.source()), (Some(40), scene.as_path()));
+    assert_eq!(again.length(), Some(40));
     assert_eq!(again.feed("right", sample(4).expect("a sample")), None, "the recording moves it");
     // What is played can be recorded again.
     let copy = file("copy.fpr");
@@ -109,7 +109,7 @@ fn samples_of_a_device_are_replayed_bit_for_bit() {
     assert_eq!(first.ending, Ending::Over);
     assert!(first.steps[6].inputs.is_empty() && first.steps[8].inputs.len() == 2);
 
-    again.restart().expect("a start");
+    let mut again = Player::load(&recording, &[]).expect("a recording");
     assert_eq!((again.steps(), again.is_over()), (0, false));
     assert_eq!(play(&mut again), hashes);
     let refused = Player::load(&recording, &[Setting::new("dt", 0.005)]).err().expect("an error");
@@ -144,7 +144,7 @@ fn a_run_that_is_stopped_or_changed_says_so() {
     assert_eq!(again.recording().map(|r| r.ending.clone()), Some(Ending::Stopped));
     play(&mut again);
     assert_eq!((again.steps(), again.difference()), (5, None));
-    again.restart().expect("a start");
+    let mut again = Player::load(&recording, &[]).expect("a recording");
     again.step().expect("a step");
     again.scene_mut().world.parameters.gravity.y = -9.0;
     play(&mut again);

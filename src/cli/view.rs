@@ -1,0 +1,194 @@
+//! The window on a scene, a script or a recording, and the thread that simulates behind it.
+
+#[cfg(feature = "viewer")]
+mod measures;
+#[cfg(feature = "viewer")]
+mod pace;
+#[cfg(feature = "viewer")]
+mod parameters;
+#[cfg(feature = "viewer")]
+mod playlist;
+#[cfg(feature = "viewer")]
+mod simulation;
+#[cfg(feature = "viewer")]
+mod story;
+#[cfg(all(test, feature = "viewer"))]
+mod tests;
+#[cfg(feature = "viewer")]
+mod watch;
+
+use std::path::PathBuf;
+
+#[cfg(feature = "viewer")]
+pub use self::showing::{Showing, can_show, run, run_player, show_player};
+#[cfg(feature = "viewer")]
+pub use self::story::{Tale, Teller};
+
+/// What to show, and how.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A scene file (.toml), a script (.rhai), a recording (.fpr), or the name of a shipped scene.
+    #[arg(default_value = "play")]
+    scene: PathBuf,
+    #[command(flatten)]
+    changes: super::scene_arguments::SceneArguments,
+    /// Layers to show at first.
+    #[arg(long, value_name = "LAYER,…", value_delimiter = ',')]
+    show: Vec<String>,
+    /// Width and height in pixels.
+    #[arg(long, default_value = "1280x800", value_parser = size)]
+    size: (u32, u32),
+    /// Close after so many frames, and say how it went.
+    #[arg(long, hide = true)]
+    frames: Option<u64>,
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    parsed
+        .filter(|&(w, h): &(u32, u32)| (320..=8192).contains(&w) && (240..=8192).contains(&h))
+        .ok_or_else(|| "expected WIDTHxHEIGHT, from 320x240 to 8192x8192, as in 1280x800".into())
+}
+
+/// A window needs the viewer.
+#[cfg(not(feature = "viewer"))]
+pub fn run(_arguments: &Arguments, _talk: super::Talk) -> anyhow::Result<super::run::End> {
+    anyhow::bail!("the window needs the feature `viewer`, and this program was built without it")
+}
+
+/// The same of something that is loaded already.
+#[cfg(not(feature = "viewer"))]
+pub fn show_player(
+    _player: super::player::Player,
+    _settings: Vec<crate::assets::Setting>,
+    _talk: super::Talk,
+) -> anyhow::Result<super::run::End> {
+    anyhow::bail!("the window needs the feature `viewer`, and this program was built without it")
+}
+
+#[cfg(feature = "viewer")]
+mod showing {
+    use std::path::Path;
+
+    use anyhow::{Context, bail};
+
+    use super::{Arguments, Teller, simulation};
+    use crate::assets::Setting;
+    use crate::cli::player::Player;
+    use crate::cli::run::End;
+    use crate::cli::{Talk, write_file};
+    use crate::viewer::window::{Options, probe, show};
+    use crate::viewer::{Layers, Look, Picture};
+
+    /// How something is shown.
+    pub struct Showing {
+        /// Settings that it was loaded with; a restart takes them again.
+        pub settings: Vec<Setting>,
+        /// Layers that are shown at first.
+        pub layers: Layers,
+        /// Width and height in pixels.
+        pub size: (u32, u32),
+        /// Closes after so many frames, and says how it went.
+        pub frames: Option<u64>,
+        /// Tells the end of a scene that has no task.
+        pub teller: Option<Teller>,
+    }
+
+    impl Default for Showing {
+        fn default() -> Self {
+            let layers = Layers { pressure: true, normal_forces: true, friction_forces: true, ..Layers::default() };
+            Self { settings: Vec::new(), layers, size: (1280, 800), frames: None, teller: None }
+        }
+    }
+
+    /// Whether a window can be opened here.
+    pub fn can_show() -> bool {
+        probe().is_ok()
+    }
+
+    /// The command.
+    pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
+        let settings = arguments.changes.settings([]);
+        let player = Player::load(&arguments.scene, &settings)?;
+        let mut showing = Showing { settings, size: arguments.size, frames: arguments.frames, ..Showing::default() };
+        if !arguments.show.is_empty() {
+            showing.layers = layers(&arguments.show)?;
+        }
+        run_player(player, showing, talk)
+    }
+
+    /// Shows something that is loaded already, as the command would by default.
+    pub fn show_player(player: Player, settings: Vec<Setting>, talk: Talk) -> anyhow::Result<End> {
+        run_player(player, Showing { settings, ..Showing::default() }, talk)
+    }
+
+    /// Plays in a window until it is closed. Whether the task succeeded, if there was one and it came to its end, is the end of it.
+    pub fn run_player(player: Player, showing: Showing, talk: Talk) -> anyhow::Result<End> {
+        // Before anything is started.
+        probe()?;
+        let title = format!("fingerpad: {}", player.file().display());
+        let (link, thread) = simulation::start(player, showing.settings, showing.teller)
+            .context("the thread of the simulation could not be started")?;
+        let mut pictures = 0;
+        let mut save = |picture: &Picture| keep(picture, &mut pictures);
+        let look = Look { zoom: 0.45, ..Look::default() };
+        let options = Options {
+            title,
+            size: showing.size,
+            layers: showing.layers,
+            look,
+            frames: showing.frames,
+            save: &mut save,
+        };
+        let shown = show(&link, options);
+        let Ok(ended) = thread.join() else { bail!("the simulation came to an unexpected end") };
+        let shown = shown?;
+        let percent = |time: f64| if ended.step > 0.0 { 100.0 * time / ended.step } else { 0.0 };
+        let says = format!(
+            "{} frames in {:.1} s; {} steps, median {:.3} ms; {} reports, median {:.1} % of a step, {:.1} % to copy what moves",
+            shown.frames,
+            shown.seconds,
+            ended.steps,
+            1e3 * ended.step,
+            ended.reports,
+            percent(ended.report),
+            percent(ended.copy)
+        );
+        if showing.frames.is_some() {
+            println!("{says}");
+        } else {
+            talk.whisper(says);
+        }
+        Ok(if ended.success == Some(false) { End::Failed } else { End::Done })
+    }
+
+    /// Writes a picture beside the ones that are there, and says where.
+    fn keep(picture: &Picture, count: &mut u32) -> Result<String, String> {
+        let file = loop {
+            *count += 1;
+            let name = format!("fingerpad-{count}.png");
+            if !Path::new(&name).exists() {
+                break name;
+            }
+        };
+        let bytes = picture.png_bytes().map_err(|error| error.to_string())?;
+        write_file(Path::new(&file), &bytes).map_err(|error| format!("{error:#}"))?;
+        Ok(format!("wrote {file}"))
+    }
+
+    fn layers(names: &[String]) -> anyhow::Result<Layers> {
+        let mut layers = Layers::NONE;
+        for name in names {
+            if name == "all" {
+                Layers::SWITCHES.iter().for_each(|(_, switch)| *switch(&mut layers) = true);
+                continue;
+            }
+            let Some((_, switch)) = Layers::SWITCHES.iter().find(|(own, _)| own == name) else {
+                let known: Vec<&str> = Layers::SWITCHES.iter().map(|(own, _)| *own).collect();
+                bail!("there is no layer `{name}`; expected all or {}", known.join(", "));
+            };
+            *switch(&mut layers) = true;
+        }
+        Ok(layers)
+    }
+}

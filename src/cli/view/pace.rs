@@ -1,0 +1,99 @@
+use std::time::{Duration, Instant};
+
+/// Most steps that are made up for after a delay; what is beyond is let go, and the clock on the wall runs ahead.
+const CATCH_UP: f64 = 4.0;
+/// How fast the reached speed is averaged, 1/s.
+const AVERAGE: f64 = 2.0;
+
+/// When the next step is due.
+pub struct Pace {
+    /// Wanted speed, times real time.
+    pub speed: f64,
+    /// Simulated time that is owed, s.
+    owed: f64,
+    looked: Instant,
+    reached: f64,
+    simulated: f64,
+    since: Instant,
+}
+
+impl Pace {
+    /// Real time, from now on.
+    pub fn new(now: Instant) -> Self {
+        Self { speed: 1.0, owed: 0.0, looked: now, reached: 0.0, simulated: 0.0, since: now }
+    }
+
+    /// Time goes on; whether a step of some length, s, is due now.
+    pub fn is_due(&mut self, now: Instant, dt: f64) -> bool {
+        self.owed += self.speed * now.duration_since(self.looked).as_secs_f64();
+        self.owed = self.owed.min(CATCH_UP * dt);
+        self.looked = now;
+        // Rounding must not cost a step.
+        self.owed >= dt * (1.0 - 1e-9)
+    }
+
+    /// How long to wait for the next step.
+    pub fn wait(&self, dt: f64) -> Duration {
+        Duration::from_secs_f64(((dt - self.owed) / self.speed).clamp(0.0, 1.0))
+    }
+
+    /// A step was made.
+    pub fn stepped(&mut self, now: Instant, dt: f64) {
+        self.owed = (self.owed - dt).max(0.0);
+        self.simulated += dt;
+        let wall = now.duration_since(self.since).as_secs_f64();
+        if wall > 0.25 {
+            let part = 1.0 - (-AVERAGE * wall).exp();
+            let speed = self.simulated / wall;
+            self.reached = if self.reached == 0.0 { speed } else { self.reached + part * (speed - self.reached) };
+            (self.simulated, self.since) = (0.0, now);
+        }
+    }
+
+    /// Nothing was owed for a while.
+    pub fn rest(&mut self, now: Instant) {
+        (self.owed, self.looked, self.simulated, self.since) = (0.0, now, 0.0, now);
+    }
+
+    /// Speed that was reached lately, times real time.
+    pub fn reached(&self) -> f64 {
+        self.reached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(pace: &mut Pace, now: Instant, dt: f64) -> usize {
+        let mut made = 0;
+        while pace.is_due(now, dt) {
+            pace.stepped(now, dt);
+            made += 1;
+        }
+        made
+    }
+
+    #[test]
+    fn it_keeps_to_the_clock_and_to_the_factor() {
+        let start = Instant::now();
+        for (speed, expected) in [(1.0, 100), (0.5, 50), (2.0, 200)] {
+            let mut pace = Pace { speed, ..Pace::new(start) };
+            let at = |ms: u64| start + Duration::from_millis(ms);
+            let made: usize = (1..=250).map(|i| steps(&mut pace, at(4 * i), 0.01)).sum();
+            assert!(made.abs_diff(expected) <= 1, "{made} steps in a second at {speed}");
+            assert!((pace.reached() - speed).abs() < 0.1 * speed, "{}", pace.reached());
+        }
+    }
+
+    #[test]
+    fn it_never_makes_up_for_more_than_a_few_steps() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        assert_eq!(steps(&mut pace, start + Duration::from_secs(60), 0.01), 4);
+        pace.rest(start + Duration::from_secs(90));
+        assert_eq!(steps(&mut pace, start + Duration::from_secs(90), 0.01), 0);
+        let wait = pace.wait(0.01);
+        assert!(wait <= Duration::from_millis(10) && wait > Duration::from_millis(9), "{wait:?}");
+    }
+}

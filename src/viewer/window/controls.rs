@@ -1,0 +1,209 @@
+use std::collections::BTreeSet;
+
+use super::keys::{Act, BINDINGS, Key};
+use super::puppet::Steer;
+
+/// What a person does with mouse and keyboard.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Input {
+    /// A key goes down; a held key says so again and again.
+    Down(Key),
+    /// A key comes up.
+    Up(Key),
+    /// A button of the mouse goes down or comes up.
+    Button(Button, bool),
+    /// The pointer is at a pixel.
+    Pointer([f32; 2]),
+    /// The wheel turns by so many notches, away from the person.
+    Wheel(f32),
+    /// Shift and control are held, or not.
+    Modifiers(Modifiers),
+    /// The window is left: nothing is held any more.
+    Leave,
+}
+
+/// A button of the mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Button {
+    /// Left.
+    Left,
+    /// Middle.
+    Middle,
+    /// Right.
+    Right,
+}
+
+/// Keys that change what others do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Modifiers {
+    /// Shift.
+    pub shift: bool,
+    /// Control.
+    pub control: bool,
+}
+
+/// From what a person does to what is to happen.
+#[derive(Clone, Debug, Default)]
+pub struct Controls {
+    /// Whether a hand is driven.
+    pub driving: bool,
+    held: Vec<Key>,
+    buttons: BTreeSet<u8>,
+    pointer: Option<[f32; 2]>,
+    modifiers: Modifiers,
+}
+
+/// How much nearer a notch of the wheel brings the camera, and how far it curls the fingers.
+const NOTCH_ZOOM: f32 = 1.12;
+const NOTCH_CURL: f64 = 0.08;
+
+impl Controls {
+    /// What an input makes happen.
+    pub fn take(&mut self, input: Input) -> Option<Act> {
+        match input {
+            Input::Down(key) => self.down(key),
+            Input::Up(key) => {
+                self.held.retain(|held| *held != key);
+                let up = BINDINGS.iter().find(|binding| binding.keys.contains(&key))?.up;
+                self.allowed(up?)
+            }
+            Input::Button(button, true) => {
+                self.buttons.insert(button as u8);
+                None
+            }
+            Input::Button(button, false) => {
+                self.buttons.remove(&(button as u8));
+                None
+            }
+            Input::Pointer(at) => {
+                let by = self.pointer.replace(at).map(|was| [at[0] - was[0], at[1] - was[1]])?;
+                self.dragged(by)
+            }
+            Input::Wheel(notches) => Some(self.wheel(notches)),
+            Input::Modifiers(modifiers) => {
+                self.modifiers = modifiers;
+                None
+            }
+            Input::Leave => {
+                self.buttons.clear();
+                self.pointer = None;
+                None
+            }
+        }
+    }
+
+    /// Keys that are held; when the window is left, they have to be let go.
+    pub fn held(&self) -> Vec<Key> {
+        self.held.clone()
+    }
+
+    fn down(&mut self, key: Key) -> Option<Act> {
+        let repeated = self.held.contains(&key);
+        if !repeated {
+            self.held.push(key);
+        }
+        let binding = BINDINGS.iter().find(|binding| binding.keys.contains(&key))?;
+        if repeated && !binding.repeats {
+            return None;
+        }
+        let act = binding.shifted.filter(|_| self.modifiers.shift).unwrap_or(binding.down);
+        self.allowed(act)
+    }
+
+    /// What is meant for a hand happens only if one is driven.
+    fn allowed(&self, act: Act) -> Option<Act> {
+        let of_hand = matches!(act, Act::Steer(_) | Act::Push(_) | Act::Drag(_) | Act::Twist(_));
+        (self.driving || !of_hand).then_some(act)
+    }
+
+    fn dragged(&self, by: [f32; 2]) -> Option<Act> {
+        let holds = |button: Button| self.buttons.contains(&(button as u8));
+        let Modifiers { shift, control } = self.modifiers;
+        if by == [0.0, 0.0] {
+            return None;
+        }
+        if holds(Button::Middle) || (holds(Button::Left) && control) {
+            return Some(Act::Pan(by));
+        }
+        if holds(Button::Right) {
+            return Some(if shift && self.driving { Act::Twist(by) } else { Act::Orbit(by) });
+        }
+        holds(Button::Left).then_some(if self.driving { Act::Drag(by) } else { Act::Orbit(by) })
+    }
+
+    fn wheel(&self, notches: f32) -> Act {
+        if self.driving && self.modifiers.shift {
+            return Act::Steer(Steer::CurlAll(NOTCH_CURL * f64::from(notches)));
+        }
+        if self.driving && self.buttons.contains(&(Button::Left as u8)) {
+            return Act::Push(notches);
+        }
+        Act::Zoom(NOTCH_ZOOM.powf(notches))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tracking::Finger;
+
+    #[test]
+    fn a_drag_turns_the_camera_or_moves_the_hand() {
+        let mut controls = Controls::default();
+        let drag = |controls: &mut Controls, button: Button| {
+            controls.take(Input::Pointer([10.0, 10.0]));
+            controls.take(Input::Button(button, true));
+            let act = controls.take(Input::Pointer([13.0, 8.0]));
+            controls.take(Input::Button(button, false));
+            assert_eq!(controls.take(Input::Pointer([20.0, 20.0])), None, "no button is held");
+            act
+        };
+        assert_eq!(drag(&mut controls, Button::Left), Some(Act::Orbit([3.0, -2.0])));
+        assert_eq!(drag(&mut controls, Button::Middle), Some(Act::Pan([3.0, -2.0])));
+        controls.driving = true;
+        assert_eq!(drag(&mut controls, Button::Left), Some(Act::Drag([3.0, -2.0])));
+        assert_eq!(drag(&mut controls, Button::Right), Some(Act::Orbit([3.0, -2.0])));
+        controls.take(Input::Modifiers(Modifiers { shift: true, control: false }));
+        assert_eq!(drag(&mut controls, Button::Right), Some(Act::Twist([3.0, -2.0])));
+        controls.take(Input::Modifiers(Modifiers { shift: false, control: true }));
+        assert_eq!(drag(&mut controls, Button::Left), Some(Act::Pan([3.0, -2.0])));
+    }
+
+    #[test]
+    fn the_wheel_zooms_pushes_and_curls() {
+        let mut controls = Controls { driving: true, ..Controls::default() };
+        assert_eq!(controls.take(Input::Wheel(1.0)), Some(Act::Zoom(NOTCH_ZOOM)));
+        controls.take(Input::Button(Button::Left, true));
+        assert_eq!(controls.take(Input::Wheel(-1.0)), Some(Act::Push(-1.0)));
+        controls.take(Input::Modifiers(Modifiers { shift: true, control: false }));
+        assert_eq!(controls.take(Input::Wheel(2.0)), Some(Act::Steer(Steer::CurlAll(2.0 * NOTCH_CURL))));
+        controls.driving = false;
+        assert_eq!(controls.take(Input::Wheel(-1.0)), Some(Act::Zoom(1.0 / NOTCH_ZOOM)));
+    }
+
+    #[test]
+    fn held_keys_say_when_they_come_up_and_do_not_stutter() {
+        let mut controls = Controls { driving: true, ..Controls::default() };
+        let (grip, step) = (Key::Char('g'), Key::Char('.'));
+        assert_eq!(controls.take(Input::Down(grip)), Some(Act::Steer(Steer::Grip(true))));
+        assert_eq!(controls.take(Input::Down(grip)), None, "held");
+        assert_eq!(controls.held(), [grip]);
+        assert_eq!(controls.take(Input::Up(grip)), Some(Act::Steer(Steer::Grip(false))));
+        assert_eq!(controls.take(Input::Down(step)), Some(Act::Step));
+        assert_eq!(controls.take(Input::Down(step)), Some(Act::Step), "steps go on");
+        controls.take(Input::Modifiers(Modifiers { shift: true, control: false }));
+        assert_eq!(controls.take(Input::Down(Key::Char('z'))), Some(Act::Steer(Steer::Curl(Finger::Thumb, -1))));
+        assert_eq!(controls.take(Input::Up(Key::Char('z'))), Some(Act::Steer(Steer::Curl(Finger::Thumb, 0))));
+    }
+
+    #[test]
+    fn without_a_hand_its_keys_do_nothing() {
+        let mut controls = Controls::default();
+        for key in [Key::Char('g'), Key::Char('w'), Key::Char('b'), Key::Function(3)] {
+            assert_eq!((controls.take(Input::Down(key)), controls.take(Input::Up(key))), (None, None), "{key:?}");
+        }
+        assert_eq!(controls.take(Input::Down(Key::Char('h'))), Some(Act::TakeHand));
+        assert_eq!(controls.take(Input::Down(Key::Char('ß'))), None);
+        assert_eq!(controls.take(Input::Down(Key::Escape)), Some(Act::Quit));
+    }
+}

@@ -1,0 +1,104 @@
+use std::collections::HashMap;
+
+use kiss3d::event::{self, Action, MouseButton, WindowEvent};
+use kiss3d::window::Window;
+
+use super::controls::{Button, Controls, Input, Modifiers};
+use super::keys::{Act, Key};
+
+/// Scroll units of the window in a notch of the wheel.
+const NOTCH: f64 = 10.0;
+
+/// From the events of the window to what is to happen.
+#[derive(Default)]
+pub struct Events {
+    /// What stands on the keys that are down, whatever the layout of the keyboard.
+    down: HashMap<event::Key, Key>,
+    /// Whether a button went down over the scene and not over a panel.
+    grabbed: bool,
+}
+
+impl Events {
+    /// Everything since the last frame. Keys are kept from the panels unless one is being typed into.
+    pub fn take(&mut self, window: &Window, controls: &mut Controls) -> Vec<Act> {
+        let (typing, pointing) = (window.is_egui_capturing_keyboard(), window.is_egui_capturing_mouse());
+        let mut manager = window.events();
+        let mut acts = Vec::new();
+        let mut pressed = None;
+        for mut event in manager.iter() {
+            if event.value.is_keyboard_event() {
+                if typing {
+                    continue;
+                }
+                event.inhibited = true;
+            }
+            if let Some(modifiers) = event.value.modifiers() {
+                controls.take(Input::Modifiers(Modifiers {
+                    shift: modifiers.contains(event::Modifiers::Shift),
+                    control: modifiers.contains(event::Modifiers::Control),
+                }));
+            }
+            // A key that writes something is known by what it writes, which comes next.
+            if let (Some(key), WindowEvent::Char(character)) = (pressed.take(), &event.value)
+                && !character.is_control()
+            {
+                let name = Key::Char(character.to_lowercase().next().unwrap_or(*character));
+                self.down.insert(key, name);
+                acts.extend(controls.take(Input::Down(name)));
+                continue;
+            }
+            if let WindowEvent::Key(key, Action::Press, _) = event.value {
+                pressed = Some(key);
+                if let Some(name) = named(key) {
+                    self.down.insert(key, name);
+                    acts.extend(controls.take(Input::Down(name)));
+                }
+                continue;
+            }
+            acts.extend(self.other(&event.value, pointing, controls));
+        }
+        acts
+    }
+
+    fn other(&mut self, event: &WindowEvent, pointing: bool, controls: &mut Controls) -> Vec<Act> {
+        let input = match *event {
+            WindowEvent::Key(key, Action::Release, _) => self.down.remove(&key).map(Input::Up),
+            WindowEvent::MouseButton(button, action, _) => {
+                let pressed = action == Action::Press;
+                let button = match button {
+                    MouseButton::Button1 => Button::Left,
+                    MouseButton::Button2 => Button::Right,
+                    MouseButton::Button3 => Button::Middle,
+                    _ => return Vec::new(),
+                };
+                if pressed && pointing {
+                    return Vec::new();
+                }
+                self.grabbed = pressed;
+                Some(Input::Button(button, pressed))
+            }
+            WindowEvent::CursorPos(x, y, _) => Some(Input::Pointer([x as f32, y as f32])),
+            WindowEvent::Scroll(_, y, _) if !pointing || self.grabbed => Some(Input::Wheel((y / NOTCH) as f32)),
+            WindowEvent::Focus(false) => {
+                self.down.clear();
+                let released = controls.held().into_iter().filter_map(|key| controls.take(Input::Up(key))).collect();
+                controls.take(Input::Leave);
+                return released;
+            }
+            _ => None,
+        };
+        input.and_then(|input| controls.take(input)).into_iter().collect()
+    }
+}
+
+/// Keys that write nothing.
+fn named(key: event::Key) -> Option<Key> {
+    use event::Key as Other;
+    const FUNCTIONS: [Other; 6] = [Other::F1, Other::F2, Other::F3, Other::F4, Other::F5, Other::F6];
+    match key {
+        Other::Escape => Some(Key::Escape),
+        Other::Home => Some(Key::Home),
+        Other::Tab => Some(Key::Tab),
+        key => FUNCTIONS.iter().position(|own| *own == key).map(|number| Key::Function(number as u8 + 1)),
+    }
+}

@@ -1,0 +1,276 @@
+//! The table of keys: what a key does, what is said about it on the screen, and the page of the manual.
+
+use super::puppet::Steer;
+use crate::hand::POSES;
+use crate::tracking::Finger;
+use crate::viewer::Layers;
+
+/// A key by what stands on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// A character, in lower case.
+    Char(char),
+    /// A function key.
+    Function(u8),
+    /// Escape.
+    Escape,
+    /// Home.
+    Home,
+    /// Tabulator.
+    Tab,
+}
+
+/// What a key or the mouse makes happen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Act {
+    /// Stands still, or goes on.
+    Pause,
+    /// One step.
+    Step,
+    /// The next faster speed, or slower.
+    Speed(i32),
+    /// From the start again.
+    Restart,
+    /// Another scene.
+    Next(i32),
+    /// The next value of a law: method, friction or pressure.
+    Law(usize),
+    /// A layer, by its number.
+    Layer(usize),
+    /// Takes the next hand over, after the last gives back.
+    TakeHand,
+    /// Something for the hand that is driven.
+    Steer(Steer),
+    /// Turns the camera by so many pixels.
+    Orbit([f32; 2]),
+    /// Shifts it by so many pixels.
+    Pan([f32; 2]),
+    /// Brings it nearer by a factor.
+    Zoom(f32),
+    /// Puts it where it was at first.
+    ResetCamera,
+    /// Has it follow the hand, or not.
+    Follow,
+    /// Moves the driven palm across the view by so many pixels.
+    Drag([f32; 2]),
+    /// Moves it away from the eye, by so many notches of the wheel.
+    Push(f32),
+    /// Turns it by so many pixels.
+    Twist([f32; 2]),
+    /// Shows the panels, or not.
+    Panels,
+    /// Shows the keys, or not.
+    Help,
+    /// Writes a picture.
+    Picture,
+    /// Closes the window.
+    Quit,
+}
+
+/// What happens when a key goes down, and when it comes up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Binding {
+    /// The keys that do it.
+    pub keys: &'static [Key],
+    /// When it goes down.
+    pub down: Act,
+    /// When it goes down with shift, if that is something else.
+    pub shifted: Option<Act>,
+    /// When it comes up, if anything.
+    pub up: Option<Act>,
+    /// Whether holding it repeats it.
+    pub repeats: bool,
+}
+
+const fn tap(keys: &'static [Key], down: Act) -> Binding {
+    Binding { keys, down, shifted: None, up: None, repeats: false }
+}
+
+const fn again(keys: &'static [Key], down: Act) -> Binding {
+    Binding { keys, down, shifted: None, up: None, repeats: true }
+}
+
+const fn curl(keys: &'static [Key], finger: Finger) -> Binding {
+    Binding {
+        keys,
+        down: Act::Steer(Steer::Curl(finger, 1)),
+        shifted: Some(Act::Steer(Steer::Curl(finger, -1))),
+        up: Some(Act::Steer(Steer::Curl(finger, 0))),
+        repeats: false,
+    }
+}
+
+/// Every key.
+pub const BINDINGS: [Binding; 43] = [
+    tap(&[Key::Char(' ')], Act::Pause),
+    again(&[Key::Char('.')], Act::Step),
+    again(&[Key::Char('+'), Key::Char('=')], Act::Speed(1)),
+    again(&[Key::Char('-')], Act::Speed(-1)),
+    tap(&[Key::Char('r')], Act::Restart),
+    tap(&[Key::Char('n')], Act::Next(1)),
+    tap(&[Key::Char('p')], Act::Next(-1)),
+    tap(&[Key::Char('m')], Act::Law(0)),
+    tap(&[Key::Char('f')], Act::Law(1)),
+    tap(&[Key::Char('l')], Act::Law(2)),
+    tap(&[Key::Char('1')], Act::Layer(0)),
+    tap(&[Key::Char('2')], Act::Layer(1)),
+    tap(&[Key::Char('3')], Act::Layer(2)),
+    tap(&[Key::Char('4')], Act::Layer(3)),
+    tap(&[Key::Char('5')], Act::Layer(4)),
+    tap(&[Key::Char('6')], Act::Layer(5)),
+    tap(&[Key::Char('7')], Act::Layer(6)),
+    tap(&[Key::Char('8')], Act::Layer(7)),
+    tap(&[Key::Char('9')], Act::Layer(8)),
+    tap(&[Key::Char('0')], Act::Layer(9)),
+    tap(&[Key::Char('t')], Act::Layer(10)),
+    tap(&[Key::Char('y')], Act::Layer(11)),
+    tap(&[Key::Char('h'), Key::Tab], Act::TakeHand),
+    Binding {
+        keys: &[Key::Char('g')],
+        down: Act::Steer(Steer::Grip(true)),
+        shifted: None,
+        up: Some(Act::Steer(Steer::Grip(false))),
+        repeats: false,
+    },
+    curl(&[Key::Char('z')], Finger::Thumb),
+    curl(&[Key::Char('x')], Finger::Index),
+    curl(&[Key::Char('c')], Finger::Middle),
+    curl(&[Key::Char('v')], Finger::Ring),
+    curl(&[Key::Char('b')], Finger::Little),
+    tap(&[Key::Function(1)], Act::Steer(Steer::Pose(0))),
+    tap(&[Key::Function(2)], Act::Steer(Steer::Pose(1))),
+    tap(&[Key::Function(3)], Act::Steer(Steer::Pose(2))),
+    tap(&[Key::Function(4)], Act::Steer(Steer::Pose(3))),
+    tap(&[Key::Function(5)], Act::Steer(Steer::Pose(4))),
+    tap(&[Key::Function(6)], Act::Steer(Steer::Pose(5))),
+    again(&[Key::Char('w')], Act::Push(1.0)),
+    again(&[Key::Char('s')], Act::Push(-1.0)),
+    tap(&[Key::Home], Act::ResetCamera),
+    tap(&[Key::Char('e')], Act::Follow),
+    tap(&[Key::Char('u')], Act::Panels),
+    tap(&[Key::Char('?'), Key::Char('/')], Act::Help),
+    tap(&[Key::Char('i')], Act::Picture),
+    tap(&[Key::Char('q'), Key::Escape], Act::Quit),
+];
+
+/// A part of the list of keys.
+pub struct Section {
+    /// Its heading.
+    pub title: &'static str,
+    /// Keys as they are shown, and what they do.
+    pub rows: Vec<(String, String)>,
+}
+
+/// The list of keys for people. Every key of the table is in it.
+pub fn sections() -> Vec<Section> {
+    let rows = |rows: &[(&str, &str)]| rows.iter().map(|(keys, says)| (keys.to_string(), says.to_string())).collect();
+    let layer_keys = BINDINGS.iter().filter_map(|binding| match binding.down {
+        Act::Layer(number) => Some((shown(binding.keys), Layers::SWITCHES[number].0.replace('-', " "))),
+        _ => None,
+    });
+    let poses = POSES.join(", ");
+    vec![
+        Section {
+            title: "Time",
+            rows: rows(&[
+                ("Space", "stand still, go on"),
+                (".", "one step"),
+                ("+ −", "faster, slower"),
+                ("R", "from the start again"),
+                ("N P", "next, previous scene"),
+            ]),
+        },
+        Section {
+            title: "Your hand",
+            rows: rows(&[
+                ("H or Tab", "take a hand over, give it back"),
+                ("drag", "move the palm across the view"),
+                ("wheel while dragging, W S", "away from you, towards you"),
+                ("Shift + right drag", "turn the palm"),
+                ("G (hold)", "close around what is there; let go to open"),
+                ("Z X C V B (hold)", "curl thumb, index, middle, ring, little; with Shift stretch"),
+                ("Shift + wheel", "curl all fingers"),
+                ("F1 … F6", &poses),
+            ]),
+        },
+        Section {
+            title: "Camera",
+            rows: rows(&[
+                ("right drag, or drag while no hand is taken", "turn"),
+                ("middle drag, or Ctrl + drag", "shift"),
+                ("wheel", "nearer, farther"),
+                ("E", "follow the hand, or not"),
+                ("Home", "back to where it was"),
+            ]),
+        },
+        Section { title: "Layers", rows: layer_keys.collect() },
+        Section {
+            title: "Laws",
+            rows: rows(&[
+                ("M", "method: aggregate, point"),
+                ("F", "friction: exact, paper, ellipsoid, coulomb"),
+                ("L", "pressure: nonuniform, uniform"),
+            ]),
+        },
+        Section {
+            title: "Window",
+            rows: rows(&[("U", "panels"), ("?", "this list"), ("I", "write a picture (PNG)"), ("Q or Esc", "close")]),
+        },
+    ]
+}
+
+fn shown(keys: &[Key]) -> String {
+    let name = |key: &Key| match key {
+        Key::Char(c) => c.to_uppercase().to_string(),
+        other => format!("{other:?}"),
+    };
+    keys.iter().map(name).collect::<Vec<_>>().join(" ")
+}
+
+/// The list of keys as a part of the manual.
+pub fn manual() -> String {
+    let mut text = String::new();
+    for section in sections() {
+        text += &format!("\n## {}\n\n| keys | what they do |\n|---|---|\n", section.title);
+        for (keys, says) in section.rows {
+            text += &format!("| {keys} | {says} |\n");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_key_does_two_things() {
+        let mut seen = BTreeSet::new();
+        for key in BINDINGS.iter().flat_map(|binding| binding.keys) {
+            assert!(seen.insert(format!("{key:?}")), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn every_key_is_in_the_list() {
+        let listed: String = sections().iter().flat_map(|s| &s.rows).map(|(keys, _)| format!(" {keys} ")).collect();
+        for binding in BINDINGS {
+            let name = match binding.keys[0] {
+                Key::Char(' ') => "Space".into(),
+                Key::Char('-') => "−".into(),
+                Key::Function(number) if (2..6).contains(&number) => continue,
+                Key::Function(number) => format!("F{number}"),
+                key => shown(&[key]),
+            };
+            assert!(listed.contains(&format!(" {name} ")), "{name} is not in {listed}");
+        }
+    }
+
+    #[test]
+    fn every_layer_and_every_pose_has_a_key() {
+        let does = |act: Act| BINDINGS.iter().any(|binding| binding.down == act);
+        assert!((0..Layers::SWITCHES.len()).all(|number| does(Act::Layer(number))));
+        assert!((0..POSES.len()).all(|number| does(Act::Steer(Steer::Pose(number)))));
+    }
+}

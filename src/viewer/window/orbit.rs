@@ -1,0 +1,173 @@
+use std::f64::consts::FRAC_PI_2;
+
+use super::keys::Act;
+use super::puppet::Steer;
+use crate::math::Vec3;
+use crate::viewer::Camera;
+
+/// A camera that goes around a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Orbit {
+    target: Vec3,
+    /// About the vertical, rad; 0 from +Z.
+    azimuth: f64,
+    /// Over the horizon, rad.
+    elevation: f64,
+    distance: f64,
+    field_of_view: f64,
+    /// Height of the window in pixels.
+    height: f64,
+}
+
+/// A drag across the height of the window turns by half a turn.
+const TURN: f64 = std::f64::consts::PI;
+/// How far a notch of the wheel moves a palm, m.
+const NOTCH: f64 = 0.01;
+
+impl Orbit {
+    /// Sees what a camera sees.
+    pub fn of(camera: &Camera) -> Self {
+        let point = |p: [f32; 3]| Vec3::from(p.map(f64::from));
+        let away = point(camera.eye) - point(camera.target);
+        let distance = away.norm().max(1e-3);
+        Self {
+            target: point(camera.target),
+            azimuth: away.x.atan2(away.z),
+            elevation: (away.y / distance).clamp(-1.0, 1.0).asin(),
+            distance,
+            field_of_view: f64::from(camera.field_of_view),
+            height: 800.0,
+        }
+    }
+
+    /// The camera as it stands.
+    pub fn camera(&self) -> Camera {
+        let single = |v: Vec3| [v.x as f32, v.y as f32, v.z as f32];
+        let (eye, up) = (self.target + self.distance * self.back(), Vec3::y());
+        Camera {
+            eye: single(eye),
+            target: single(self.target),
+            up: single(up),
+            field_of_view: self.field_of_view as f32,
+        }
+    }
+
+    /// Takes in how high the window is.
+    pub fn set_height(&mut self, pixels: u32) {
+        self.height = f64::from(pixels.max(1));
+    }
+
+    /// Turns as if what is seen were dragged.
+    pub fn turn(&mut self, [right, down]: [f32; 2]) {
+        self.azimuth -= TURN * f64::from(right) / self.height;
+        let most = FRAC_PI_2 - 0.01;
+        self.elevation = (self.elevation + TURN * f64::from(down) / self.height).clamp(-most, most);
+    }
+
+    /// Shifts as if what is seen were dragged.
+    pub fn pan(&mut self, by: [f32; 2]) {
+        self.target -= self.across(by, &self.target);
+    }
+
+    /// Goes nearer by a factor.
+    pub fn zoom(&mut self, factor: f32) {
+        self.distance = (self.distance / f64::from(factor)).clamp(0.03, 20.0);
+    }
+
+    /// Looks at what has moved.
+    pub fn shift(&mut self, by: Vec3) {
+        self.target += by;
+    }
+
+    /// What something that is done in the view is for a hand whose palm is there.
+    pub fn steer(&self, act: &Act, palm: &Vec3) -> Option<Steer> {
+        match *act {
+            Act::Steer(wish) => Some(wish),
+            Act::Drag(by) => Some(Steer::Move(self.across(by, palm))),
+            Act::Push(notches) => Some(Steer::Move(self.away(notches))),
+            Act::Twist(by) => Some(Steer::Turn(self.twist(by))),
+            _ => None,
+        }
+    }
+
+    /// How a point has to move to stay under a pointer that moves by some pixels.
+    pub fn across(&self, [right, down]: [f32; 2], point: &Vec3) -> Vec3 {
+        let eye = self.target + self.distance * self.back();
+        let depth = (eye - point).dot(&self.back()).max(0.1 * self.distance);
+        let metres = 2.0 * depth * (0.5 * self.field_of_view).tan() / self.height;
+        metres * (f64::from(right) * self.right() - f64::from(down) * self.up())
+    }
+
+    /// How far some notches of the wheel move a palm away.
+    pub fn away(&self, notches: f32) -> Vec3 {
+        -NOTCH * f64::from(notches) * self.back()
+    }
+
+    /// How a drag turns what is held, as a rotation vector.
+    pub fn twist(&self, [right, down]: [f32; 2]) -> Vec3 {
+        TURN / self.height * (f64::from(right) * self.up() + f64::from(down) * self.right())
+    }
+
+    fn back(&self) -> Vec3 {
+        let ((sin, cos), (up, level)) = (self.azimuth.sin_cos(), self.elevation.sin_cos());
+        Vec3::new(sin * level, up, cos * level)
+    }
+
+    fn right(&self) -> Vec3 {
+        Vec3::new(self.azimuth.cos(), 0.0, -self.azimuth.sin())
+    }
+
+    fn up(&self) -> Vec3 {
+        self.back().cross(&self.right())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn orbit() -> Orbit {
+        let field_of_view = 30_f32.to_radians();
+        let mut orbit =
+            Orbit::of(&Camera { eye: [0.3, 0.4, 0.5], target: [0.1, 0.2, 0.0], up: [0.0, 1.0, 0.0], field_of_view });
+        orbit.set_height(600);
+        orbit
+    }
+
+    #[test]
+    fn it_is_the_camera_it_was_made_of() {
+        let camera = orbit().camera();
+        for (is, was) in camera.eye.iter().chain(&camera.target).zip([0.3, 0.4, 0.5, 0.1, 0.2, 0.0]) {
+            assert!((is - was).abs() < 1e-6, "{camera:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_dragged_stays_under_the_pointer() {
+        let (orbit, size) = (orbit(), (900, 600));
+        let point = Vec3::new(0.05, 0.15, 0.1);
+        let seen = |p: Vec3| orbit.camera().project(size, [p.x as f32, p.y as f32, p.z as f32]).expect("in front");
+        let (before, after) = (seen(point), seen(point + orbit.across([40.0, -25.0], &point)));
+        assert!((after[0] - before[0] - 40.0).abs() < 0.1 && (after[1] - before[1] + 25.0).abs() < 0.1);
+        let farther = point + orbit.away(2.0);
+        let distance = |p: Vec3| (p - Vec3::new(0.3, 0.4, 0.5)).norm();
+        assert!(distance(farther) > distance(point) + 0.015);
+    }
+
+    #[test]
+    fn a_pan_drags_the_picture_and_a_turn_keeps_the_target() {
+        let mut orbit = orbit();
+        let (size, point) = ((900, 600), [0.1, 0.2, 0.0]);
+        let before = orbit.camera().project(size, point).expect("in front");
+        orbit.pan([30.0, 10.0]);
+        let after = orbit.camera().project(size, point).expect("in front");
+        assert!((after[0] - before[0] - 30.0).abs() < 0.1 && (after[1] - before[1] - 10.0).abs() < 0.1);
+        let target = orbit.camera().target;
+        orbit.turn([100.0, 5000.0]);
+        assert_eq!(orbit.camera().target, target);
+        assert!(orbit.camera().eye[1] > target[1], "it stops short of the zenith");
+        orbit.zoom(2.0);
+        let [near, at] = [orbit.camera().eye, target].map(|p| Vec3::from(p.map(f64::from)));
+        assert!(((near - at).norm() - 0.5 * 0.33_f64.sqrt()).abs() < 1e-5);
+    }
+}
