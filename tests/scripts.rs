@@ -290,6 +290,20 @@ fn waits_take_whole_steps() {
     }
 }
 
+/// The hand of a scene that moves by itself does what the scene says until the script says something, and then what the script says.
+#[test]
+fn a_script_takes_over_from_the_motion_of_a_scene() {
+    let scene = r#"scene(#{ hand: #{ right: #{ pose: "open", motion: [#{ at: 1.0, angles: #{ index: [60, 4, 0, 0] } }] } } });
+"#;
+    let text = format!(
+        "{scene}wait(0.5); let by_scene = right.tracked_angle(\"index_base_flexion\");
+        right.bend(\"index_base_flexion\", 10, 0.2); wait(0.5);
+        metric(\"scene\", by_scene); metric(\"script\", right.tracked_angle(\"index_base_flexion\"));"
+    );
+    let metrics = good("takes_over", &text).outcome.metrics;
+    assert!((metrics["scene"] - 30.0).abs() < 2.0 && (metrics["script"] - 10.0).abs() < 1e-9, "{metrics:?}");
+}
+
 #[test]
 fn tracks_take_turns_in_a_fixed_order() {
     let text = format!(

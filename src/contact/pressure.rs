@@ -1,5 +1,6 @@
-use std::ops::Range;
+mod line;
 
+use self::line::{Kind, Line, Member, Rub, SPIN};
 use super::aggregate::{Aggregate, TouchingPoint};
 use super::anchor::Contact;
 use super::attachment::Attachment;
@@ -50,57 +51,6 @@ pub(super) struct PressureSolve {
     anderson: Anderson,
     before: Vec<f64>,
     image: Vec<f64>,
-}
-
-/// What an unknown is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// The pressure of a contact.
-    Press,
-    /// The pull of an attachment along a direction.
-    Pull,
-    /// The friction of an aggregate: along a tangent, or about the normal.
-    Rub { rub: usize, axis: usize },
-}
-
-/// One unknown force.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    kind: Kind,
-    contact: usize,
-    direction: Vec3,
-    /// Gap after the free motion, and what a newton does to it, m and m/N.
-    gap: f64,
-    diagonal: f64,
-    compliance: f64,
-    /// Makes a gap a length: that of spin is an angle.
-    lever: f64,
-    force: f64,
-    /// Its parts.
-    parts_start: usize,
-    parts_end: usize,
-}
-
-/// The friction of an aggregate of the last step.
-#[derive(Clone, Debug)]
-struct Rub {
-    /// Its contacts.
-    members: Range<usize>,
-    /// The first of its lines.
-    line: usize,
-    mu: f64,
-    /// Mean distance from the centre: lever of the torque, m.
-    reach: f64,
-}
-
-/// A contact of an aggregate of the last step.
-#[derive(Clone, Copy, Debug)]
-struct Member {
-    contact: usize,
-    /// The line of its pressure.
-    line: usize,
-    /// Directions of the two tangents and of the spin.
-    rows: [Vec3; 3],
 }
 
 /// The row of a line on one body.
@@ -383,7 +333,7 @@ impl PressureSolve {
                 self.respond(index, bodies, h);
                 let diagonal = self.lines[index].diagonal;
                 let most = self.rubs[rub].most_torque(&self.lines, &self.members);
-                self.change(index, (line.force - self.gap(&line) / diagonal).clamp(-most, most), h)
+                self.change(index, (line.force - self.gap(&line) / diagonal).max(-most).min(most), h)
             }
             Kind::Rub { rub, axis: 0 } => {
                 self.respond(index, bodies, h);
@@ -486,33 +436,6 @@ impl PressureSolve {
     }
 }
 
-/// The axis about the normal.
-const SPIN: usize = 2;
-
-impl Rub {
-    /// The most force along the tangents beside the torque that there is, and the other way round: both lie in an ellipsoid.
-    fn most_force(&self, lines: &[Line], members: &[Member]) -> f64 {
-        let most = self.mu * self.pressing(lines, members);
-        let torque = lines.get(self.line + SPIN).filter(|line| matches!(line.kind, Kind::Rub { axis: SPIN, .. }));
-        most * rest(torque.map_or(0.0, |line| line.force), most * self.reach)
-    }
-
-    fn most_torque(&self, lines: &[Line], members: &[Member]) -> f64 {
-        let most = self.mu * self.pressing(lines, members);
-        let [t, s] = [0, 1].map(|axis| lines[self.line + axis].force);
-        most * self.reach * rest(f64::hypot(t, s), most)
-    }
-
-    fn pressing(&self, lines: &[Line], members: &[Member]) -> f64 {
-        members[self.members.clone()].iter().map(|m| lines[m.line].force).sum()
-    }
-}
-
-/// What is left of one half axis of an ellipse beside a part of the other.
-fn rest(used: f64, most: f64) -> f64 {
-    if used == 0.0 { 1.0 } else { (1.0 - (used / most).powi(2)).max(0.0).sqrt() }
-}
-
 /// Contacts of a pair that pressed in the last step, with what is remembered of them.
 fn members<'m>(
     near: &'m Proximity,
@@ -526,25 +449,4 @@ fn members<'m>(
 /// Whether neither side of a pair gives way: then a response costs next to nothing.
 fn is_stiff(bodies: &Bodies, pair: &Pair) -> bool {
     [pair.a, pair.b].iter().all(|&id| matches!(bodies.kind(id), BodyKind::Rigid(_) | BodyKind::Fixed(_)))
-}
-
-impl Line {
-    fn at(kind: Kind, contact: usize, direction: Vec3) -> Self {
-        Self {
-            kind,
-            contact,
-            direction,
-            gap: 0.0,
-            diagonal: 0.0,
-            compliance: 0.0,
-            lever: 1.0,
-            force: 0.0,
-            parts_start: 0,
-            parts_end: 0,
-        }
-    }
-
-    fn parts(&self) -> Range<usize> {
-        self.parts_start..self.parts_end
-    }
 }
