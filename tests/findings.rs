@@ -67,3 +67,31 @@ fn a_ball_takes_four_rows_a_segment() {
     // Sixteen segments, a few of them split, and the post.
     assert!(number(&json["constraints"]["max"]) <= 80.0);
 }
+
+/// Talvas 2015, fig. 6a: the result with aggregates is that with points, within 2 mm and 2 degrees after five seconds.
+#[test]
+fn a_ball_is_held_alike_by_aggregates_and_by_points() {
+    let held = |method: &str| {
+        let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ball_tips_{method}.csv"));
+        let output = Command::new(env!("CARGO_BIN_EXE_fingerpad"))
+            .args(["run", "ball_tips", "--seconds", "5", "--method", method, "--trace"])
+            .arg(&trace)
+            .output()
+            .expect("the program starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = std::fs::read_to_string(&trace).expect("a table");
+        let (first, last) = (text.lines().next().expect("names"), text.lines().last().expect("steps"));
+        let last: Vec<&str> = last.split(',').collect();
+        ["x", "y", "z", "qx", "qy", "qz", "qw"].map(|name| {
+            let column = first.split(',').position(|c| c == format!("ball.{name}")).expect("a column");
+            last[column].parse::<f64>().expect("a number")
+        })
+    };
+    let [a, b] = ["aggregate", "point"].map(held);
+    let apart: f64 = (0..3).map(|i| (a[i] - b[i]).powi(2)).sum::<f64>().sqrt();
+    let cosine: f64 = (3..7).map(|i| a[i] * b[i]).sum::<f64>().abs();
+    let turned = 2.0 * cosine.min(1.0).acos().to_degrees();
+    println!("{:.2} mm and {turned:.2} degrees apart", 1e3 * apart);
+    assert!(a[1] > 0.19 && b[1] > 0.19, "both lift it");
+    assert!(apart < 2e-3 && turned < 2.0, "{apart} m, {turned} degrees");
+}
