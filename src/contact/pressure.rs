@@ -133,7 +133,7 @@ impl PressureSolve {
             for part in 0..parts {
                 let mu = pair.friction.now(blocks.find((pair.a, pair.b, u64::from(part))));
                 let members = members(near, pair, memory).filter(|(_, m)| m.part == Some(part));
-                self.list_rub(bodies, near, pair, members, first, mu, h);
+                self.list_rub(bodies, near, pair, members, first, (mu, parts > 1), h);
             }
             if is_stiff(bodies, pair) {
                 // Also those that did not press: they may come and go.
@@ -142,7 +142,7 @@ impl PressureSolve {
                     let mu = pair.friction.now(blocks.find(key));
                     let friction = memory.find(key).map_or(Vec3::zeros(), |m| m.friction);
                     let alone = RememberedContact { pressure: 1.0, friction, part: None };
-                    self.list_rub(bodies, near, pair, std::iter::once((i, &alone)), first, mu, h);
+                    self.list_rub(bodies, near, pair, std::iter::once((i, &alone)), first, (mu, false), h);
                 }
             }
         }
@@ -168,7 +168,7 @@ impl PressureSolve {
         pair: &Pair,
         members: impl Iterator<Item = (usize, &'m RememberedContact)> + Clone,
         first_line: usize,
-        mu: f64,
+        (mu, split): (f64, bool),
         h: f64,
     ) {
         self.points.clear();
@@ -186,7 +186,7 @@ impl PressureSolve {
             return;
         }
         let (start, rub) = (self.members.len(), self.rubs.len());
-        let (mut forces, mut gaps) = ([0.0; 3], [0.0; 3]);
+        let (mut forces, mut gaps, mut compliances) = ([0.0; 3], [0.0; 3], [0.0; 3]);
         let Aggregate { normal, tangents: [t, s], centre, .. } = self.aggregate;
         for ((i, m), [_, rows @ ..]) in members.zip(&self.aggregate.rows) {
             let contact = &near.contacts[i];
@@ -194,8 +194,9 @@ impl PressureSolve {
             for (force, direction) in forces.iter_mut().zip([t, s, lever]) {
                 *force += direction.dot(&m.friction);
             }
-            for (gap, row) in gaps.iter_mut().zip(rows) {
+            for ((gap, compliance), row) in gaps.iter_mut().zip(&mut compliances).zip(rows) {
                 *gap += h * row.dot(&contact.free_velocity);
+                *compliance += if split { contact.shear_compliance * row.norm_squared() } else { 0.0 };
             }
             self.members.push(Member { contact: i, line: first_line + i - pair.contacts.start, rows: *rows });
         }
@@ -203,8 +204,10 @@ impl PressureSolve {
         self.rubs.push(Rub { members: start..self.members.len(), line: self.lines.len(), mu, reach });
         let contact = self.members[start].contact;
         for axis in 0..if self.aggregate.resists_spin { 3 } else { 2 } {
-            let (gap, force, lever) = (gaps[axis], forces[axis], if axis == SPIN { reach } else { 1.0 });
-            let line = Line { gap, force, lever, ..Line::at(Kind::Rub { rub, axis }, contact, t) };
+            let (force, compliance, lever) = (forces[axis], compliances[axis], if axis == SPIN { reach } else { 1.0 });
+            // The layer gives way by the difference to the force of the last step.
+            let gap = gaps[axis] - compliance * force;
+            let line = Line { gap, force, compliance, lever, ..Line::at(Kind::Rub { rub, axis }, contact, t) };
             self.push_line(bodies, &near.contacts[contact], line);
         }
     }
@@ -406,7 +409,7 @@ impl PressureSolve {
             own + self.lines[first].compliance
         } else {
             let (other, both) = (felt(first + 1, first + 1), felt(first, first + 1));
-            0.5 * (own + other) + f64::hypot(0.5 * (own - other), both)
+            0.5 * (own + other) + f64::hypot(0.5 * (own - other), both) + self.lines[first].compliance
         };
         // What moves nothing has been asked all the same.
         let diagonal = diagonal.max(f64::MIN_POSITIVE);

@@ -265,7 +265,9 @@ impl System {
         }
         let angle = if parameters.split { parameters.split_angle } else { std::f64::consts::PI };
         let mut parts = std::mem::take(&mut self.parts);
-        for part in 0..split_by_normal(&self.points, angle, &mut parts) as u32 {
+        let count = split_by_normal(&self.points, angle, &mut parts) as u32;
+        let split = parts.iter().any(|&part| part != parts[0]);
+        for part in 0..count {
             let slot = self.aggregate_count;
             if slot == self.aggregates.len() {
                 self.aggregates.push(Aggregate::default());
@@ -280,13 +282,21 @@ impl System {
             }
             if self.aggregates[slot].update(&self.part) {
                 self.aggregate_count += 1;
-                self.push_aggregate(bodies, near, index, pair, slot, part);
+                self.push_aggregate(bodies, near, index, pair, slot, (part, split));
             }
         }
         self.parts = parts;
     }
 
-    fn push_aggregate(&mut self, bodies: &Bodies, near: &Proximity, index: usize, pair: &Pair, slot: usize, part: u32) {
+    fn push_aggregate(
+        &mut self,
+        bodies: &Bodies,
+        near: &Proximity,
+        index: usize,
+        pair: &Pair,
+        slot: usize,
+        (part, split): (u32, bool),
+    ) {
         let (aggregate, members) = (&self.aggregates[slot], &self.members[slot]);
         let rows = if aggregate.resists_spin { 4 } else { 3 };
         let first = self.rows.len();
@@ -298,10 +308,17 @@ impl System {
         let before = self.memory.find((pair.a, pair.b, u64::from(part)));
         let frame = [aggregate.normal, aggregate.tangents[0], aggregate.tangents[1]];
         let gap = gap.sum();
-        // Of the layer's compliance only that of pressing: which points bear friction is not known one by one.
-        let give = |(&i, p): (&u32, &PatchPoint)| p.share * p.share * near.contacts[i as usize].compliance;
-        let pressing = members.iter().zip(&aggregate.patch.points).map(give).sum();
-        let compliance = [pressing, 0.0, 0.0, 0.0];
+        // The layer gives way at every point by its part of the force. Along the skin only where the pair is split: there the friction of
+        // one part does what the pressure of the other does, and without it nothing says which of them.
+        let mut compliance = [0.0; 4];
+        for (&i, rows) in members.iter().zip(&aggregate.rows) {
+            let contact = &near.contacts[i as usize];
+            let shear = if split { contact.shear_compliance } else { 0.0 };
+            let gives = [contact.compliance, shear, shear, shear];
+            for ((sum, give), row) in compliance.iter_mut().zip(gives).zip(rows) {
+                *sum += give * row.norm_squared();
+            }
+        }
         self.blocks.push(Block {
             source: Source::Aggregate { pair: index, aggregate: slot, part },
             rows: first..first + rows,
