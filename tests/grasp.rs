@@ -59,12 +59,19 @@ fn squeezed_and_let_go() {
         for (name, shape) in &shapes {
             let mut pinch = Pinch::new(shape, 0.045, 0.7, method, Pose::identity());
             let (mut worst, mut held, mut own, mut gone) = (0.0f64, 0.0f64, 0.0f64, false);
+            let (mut left, mut kick) = (0.0, 0.0f64);
             for k in 0..250 {
                 let t = 0.01 * f64::from(k + 1);
                 pinch.step(OPEN + 0.15 * (minimum_jerk(t / 0.5) - minimum_jerk((t - 1.0) / 0.5)));
                 worst = worst.max(pinch.world.statistics().penetration);
                 if k == 95 {
                     held = pinch.world.touches().map(|t| t.pressing).sum();
+                }
+                let fast = pinch.object().linear_velocity().norm();
+                if gone {
+                    kick = kick.max(fast - left);
+                } else {
+                    left = fast;
                 }
                 gone |= k > 100 && pinch.world.touches().count() == 0;
                 if !gone {
@@ -81,8 +88,8 @@ fn squeezed_and_let_go() {
             assert!(held > 1.0, "it is held");
             assert!(worst < 1e-4, "{worst}");
             let fastest = pinch.object().linear_velocity().norm();
-            // It floats; a finger may meet it again later.
-            assert!(gone, "it is let go");
+            // It floats between the open fingers and may meet one again, which gives it no more speed than it left with.
+            assert!(gone && kick < 1e-3, "it is let go, and not kicked: {kick}");
             assert!(fastest < 0.05, "it drifts as slowly as the fingers opened");
             assert!(speed < 5e-3, "{speed}");
         }
@@ -208,8 +215,8 @@ fn thin_and_sharp_things_stay_outside() {
             assert!(pressing > 0.5, "{name} is held: {pressing} N");
             // An aggregate over an edge or a corner changes its parts while the cube tumbles into the grip; single steps then go deeper.
             let tumbles = method == Method::Aggregate && *name != "pencil";
-            assert!(last < if tumbles { 2e-4 } else { 1e-4 }, "{name}: {last} m at rest");
-            assert!(worst < if tumbles { 1.5e-3 } else { 1e-4 }, "{name}: {worst} m");
+            assert!(last < 1e-4, "{name}: {last} m at rest");
+            assert!(worst < if tumbles { 8e-4 } else { 1e-4 }, "{name}: {worst} m");
         }
     }
 }

@@ -161,6 +161,15 @@ fn report(error: &anyhow::Error) {
     }
 }
 
+/// Width and height in pixels, `1280x960`, no less than some.
+fn picture_size(text: &str, least: (u32, u32)) -> Result<(u32, u32), String> {
+    const MOST: u32 = 4096;
+    let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    let fits = |&(w, h): &(u32, u32)| (least.0..=MOST).contains(&w) && (least.1..=MOST).contains(&h);
+    let (w, h) = least;
+    parsed.filter(fits).ok_or_else(|| format!("expected WIDTHxHEIGHT, from {w}x{h} to {MOST}x{MOST}, as in 1280x960"))
+}
+
 /// Writes a file, making its folder.
 fn write_file(file: &std::path::Path, bytes: &[u8]) -> anyhow::Result<()> {
     use anyhow::Context;

@@ -50,7 +50,7 @@ pub struct Arguments {
     #[arg(long, value_enum, value_delimiter = ',', default_value = "skin")]
     show: Vec<Layer>,
     /// Size in pixels.
-    #[arg(long, default_value = "1280x960", value_parser = size)]
+    #[arg(long, default_value = "1280x960", value_parser = |text: &str| super::picture_size(text, (16, 16)))]
     size: (u32, u32),
 }
 
@@ -97,13 +97,6 @@ pub enum Layer {
     Tetrahedra,
     /// The collision skin.
     Collision,
-}
-
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-    parsed
-        .filter(|&(w, h): &(u32, u32)| (16..=4096).contains(&w) && (16..=4096).contains(&h))
-        .ok_or_else(|| "expected WIDTHxHEIGHT, each from 16 to 4096, as in 1280x960".into())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -36,18 +36,11 @@ pub struct Arguments {
     #[arg(long, value_name = "LAYER,…", value_delimiter = ',')]
     show: Vec<String>,
     /// Width and height in pixels.
-    #[arg(long, default_value = "1280x800", value_parser = size)]
+    #[arg(long, default_value = "1280x800", value_parser = |text: &str| super::picture_size(text, (320, 240)))]
     size: (u32, u32),
     /// Close after so many frames, and say how it went.
     #[arg(long, hide = true)]
     frames: Option<u64>,
-}
-
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-    parsed
-        .filter(|&(w, h): &(u32, u32)| (320..=8192).contains(&w) && (240..=8192).contains(&h))
-        .ok_or_else(|| "expected WIDTHxHEIGHT, from 320x240 to 8192x8192, as in 1280x800".into())
 }
 
 /// A window needs the viewer.
