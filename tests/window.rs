@@ -98,7 +98,7 @@ fn what_cannot_be_shown_is_said_before_a_window_opens() {
     broken(&["view", "nothing"], "the name of a shipped scene");
     broken(&["view", "stack", "--show", "bones"], "there is no layer `bones`");
     broken(&["view", "stack", "--set", "dtt=1"], "unknown setting");
-    broken(&["view", "stack", "--size", "10x10"], "1280x800");
+    broken(&["view", "stack", "--size", "10x10"], "expected WIDTHxHEIGHT");
 }
 
 #[test]

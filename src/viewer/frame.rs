@@ -118,8 +118,12 @@ fn refill<T>(list: &mut Vec<T>, with: impl Iterator<Item = T>) {
 
 #[cfg(test)]
 mod tests {
+    use parry3d::query::PointQuery;
+    use parry3d::shape::TriMesh;
+
     use super::*;
     use crate::assets::{Scene, load_builtin_scene};
+    use crate::math::to_glam;
 
     fn played(name: &str, steps: usize) -> Scene {
         let mut scene = load_builtin_scene(name, &[]).expect("a scene").unwrap_or_else(|p| panic!("{p}"));
@@ -160,11 +164,13 @@ mod tests {
         // In the middle of the lift, at 0.19 m/s.
         let scene = played("ball", 170);
         let frame = Frame::of(&scene.world);
-        let skin = &scene.world.bodies.hands[0].skin;
+        let hand = &scene.world.bodies.hands[0];
         for point in &frame.pressures {
             let BodyKind::Tissue(_, segment) = point.body else { panic!("{point:?}") };
-            let near = skin.positions(segment).iter().map(|p| (p - point.place).norm()).fold(f64::INFINITY, f64::min);
-            assert!(near < 3.5e-3, "{near}");
+            let vertices = hand.skin.positions(segment).iter().map(to_glam).collect();
+            let skin = TriMesh::new(vertices, hand.model().meshes[segment.index()].skin.triangles.clone());
+            let near = skin.expect("a skin").distance_to_local_point(to_glam(&point.place), false);
+            assert!(near < 3e-4, "{near}");
         }
         let late = |places: &mut dyn Iterator<Item = f64>| places.sum::<f64>() / frame.touches.len() as f64;
         let now = late(&mut frame.touches.iter().map(|t| t.place.y));
