@@ -5,7 +5,6 @@ mod gamepads;
 mod list;
 #[cfg(feature = "openxr")]
 pub mod openxr;
-pub mod protocol;
 #[cfg(feature = "serial")]
 mod serial_ports;
 #[cfg(feature = "openxr")]

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use fingerpad::devices::protocol::{Checksum, Format, Framing, GloveMode, QuaternionOrder, Reading, UltraSensors};
+use fingerpad::protocol::{Checksum, Format, Framing, GloveMode, QuaternionOrder, Reading, UltraSensors};
 use fingerpad::tracking::Side;
 use libfuzzer_sys::fuzz_target;
 

@@ -1,4 +1,4 @@
-//! The byte level of devices: what their bytes mean, what to say to them, and what an emulated one says back. Pure code,
+//! Rank 2: the byte level of devices: what their bytes mean, what to say to them, and what an emulated one says back. Pure code,
 //! without ports, threads, clocks or files.
 //!
 //! A [`Format`] names a device and its options and makes the four parts of it: a [`Decoder`] from bytes to [`Reading`]s, a
