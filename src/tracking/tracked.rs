@@ -80,18 +80,14 @@ pub enum TrackingState {
 }
 
 /// Layer 1: the tracked hand. Bad samples are dropped and counted; the pose it hands on is always finite.
+///
+/// Palm and joints may come from different devices, each at its own rate: each is followed by itself, so that the samples of one
+/// neither outdate those of the other nor clear it of suspicion.
 #[derive(Clone, Debug)]
 pub struct TrackedHand {
     limits: Limits,
-    palm: Pose,
-    palm_velocity: Vec3,
-    palm_turn: Vec3,
-    angles: [f64; ANGLES],
-    angle_rates: [f64; ANGLES],
-    palm_time: Option<f64>,
-    angles_time: Option<f64>,
-    last_time: Option<f64>,
-    suspect: Option<(f64, HandSample)>,
+    palm: Followed<Pose>,
+    angles: Followed<[f64; ANGLES]>,
     accepted: u64,
     dropped: u64,
     suspected: u64,
@@ -100,50 +96,34 @@ pub struct TrackedHand {
 impl TrackedHand {
     /// A hand that rests at a pose until samples come.
     pub fn new(palm: Pose, angles: [f64; ANGLES], limits: Limits) -> Self {
-        Self {
-            limits,
-            palm,
-            palm_velocity: Vec3::zeros(),
-            palm_turn: Vec3::zeros(),
-            angles,
-            angle_rates: [0.0; ANGLES],
-            palm_time: None,
-            angles_time: None,
-            last_time: None,
-            suspect: None,
-            accepted: 0,
-            dropped: 0,
-            suspected: 0,
-        }
+        let (palm, angles) = (Followed::new(palm), Followed::new(angles));
+        Self { limits, palm, angles, accepted: 0, dropped: 0, suspected: 0 }
     }
 
     /// Where the palm is said to be.
     pub fn palm(&self) -> &Pose {
-        &self.palm
+        &self.palm.value
     }
 
     /// The angles the joints are said to have.
     pub fn angles(&self) -> &[f64; ANGLES] {
-        &self.angles
+        &self.angles.value
     }
 
     /// Velocity of the palm, m/s and rad/s in the world, from the last two samples; zero when stale or after a jump.
     pub fn palm_velocity(&self, now: f64) -> (Vec3, Vec3) {
-        if self.is_fresh(self.palm_time, now) {
-            (self.palm_velocity, self.palm_turn)
-        } else {
-            (Vec3::zeros(), Vec3::zeros())
-        }
+        self.palm.rate(now, &self.limits)
     }
 
     /// Rates of the joints, rad/s; zero when stale or after a jump.
     pub fn angle_rates(&self, now: f64) -> [f64; ANGLES] {
-        if self.is_fresh(self.angles_time, now) { self.angle_rates } else { [0.0; ANGLES] }
+        self.angles.rate(now, &self.limits)
     }
 
     /// Whether samples still come.
     pub fn state(&self, now: f64) -> TrackingState {
-        match self.last_time {
+        let last = [self.palm.heard, self.angles.heard].into_iter().flatten().reduce(f64::max);
+        match last {
             None => TrackingState::Waiting,
             Some(last) if now - last > self.limits.stale => TrackingState::Stale,
             Some(_) => TrackingState::Tracking,
@@ -177,124 +157,141 @@ impl TrackedHand {
     }
 
     fn judge(&mut self, sample: &HandSample) -> Verdict {
-        if let Some(reason) = self.unusable(sample) {
+        let limits = &self.limits;
+        let faults = [
+            (!sample.time.is_finite()).then_some(DropReason::NotFinite),
+            sample.palm.and_then(|palm| palm.fault(limits)),
+            sample.angles.and_then(|angles| angles.fault(limits)),
+        ];
+        if let Some(reason) = faults.into_iter().flatten().next() {
             return Verdict::Dropped(reason);
         }
-        self.last_time = Some(sample.time);
-        let plausible = self.plausible_after(sample, &self.palm, self.palm_time, &self.angles, self.angles_time);
-        if plausible {
-            self.suspect = None;
-            self.take(sample, true);
+        let palm = sample.palm.map(|mut palm| {
+            palm.rotation.renormalize();
+            self.palm.judge(sample.time, palm, limits)
+        });
+        let angles = sample.angles.map(|angles| self.angles.judge(sample.time, angles, limits));
+        match (palm, angles) {
+            (None, None) => Verdict::Dropped(DropReason::Empty),
+            (Some(verdict), None) | (None, Some(verdict)) => verdict,
+            // What is late of one part does not spoil the other.
+            (Some(Verdict::Dropped(_)), Some(verdict)) | (Some(verdict), Some(Verdict::Dropped(_))) => verdict,
+            (Some(Verdict::Suspect), _) | (_, Some(Verdict::Suspect)) => Verdict::Suspect,
+            (Some(Verdict::Accepted), Some(Verdict::Accepted)) => Verdict::Accepted,
+        }
+    }
+}
+
+/// What samples tell of one part of the hand.
+trait Part: Copy {
+    /// How fast it changes.
+    type Rate: Copy;
+    /// At rest.
+    const REST: Self::Rate;
+
+    /// Why it cannot be a measurement.
+    fn fault(&self, limits: &Limits) -> Option<DropReason>;
+    /// Whether a hand can be there after a time.
+    fn can_reach(&self, other: &Self, after: f64, limits: &Limits) -> bool;
+    /// How fast it went there.
+    fn rate_to(&self, other: &Self, after: f64) -> Self::Rate;
+}
+
+impl Part for Pose {
+    type Rate = (Vec3, Vec3);
+    const REST: Self::Rate = (Vec3::new(0.0, 0.0, 0.0), Vec3::new(0.0, 0.0, 0.0));
+
+    fn fault(&self, limits: &Limits) -> Option<DropReason> {
+        let (p, q) = (&self.translation.vector, self.rotation.coords);
+        if !p.iter().chain(q.iter()).all(|x| x.is_finite()) {
+            Some(DropReason::NotFinite)
+        } else if (q.norm() - 1.0).abs() > 0.01 {
+            Some(DropReason::NotARotation)
+        } else {
+            (p.norm() > limits.range).then_some(DropReason::OutOfRange)
+        }
+    }
+
+    fn can_reach(&self, other: &Self, after: f64, limits: &Limits) -> bool {
+        let moved = (other.translation.vector - self.translation.vector).norm();
+        moved <= limits.speed * after && other.rotation.angle_to(&self.rotation) <= limits.turn * after
+    }
+
+    fn rate_to(&self, other: &Self, after: f64) -> Self::Rate {
+        let turn = log(&(other.rotation * self.rotation.inverse()));
+        ((other.translation.vector - self.translation.vector) / after, turn / after)
+    }
+}
+
+impl Part for [f64; ANGLES] {
+    type Rate = [f64; ANGLES];
+    const REST: Self::Rate = [0.0; ANGLES];
+
+    fn fault(&self, _: &Limits) -> Option<DropReason> {
+        if !self.iter().all(|a| a.is_finite()) {
+            return Some(DropReason::NotFinite);
+        }
+        self.iter().any(|a| a.abs() > std::f64::consts::TAU).then_some(DropReason::OutOfRange)
+    }
+
+    fn can_reach(&self, other: &Self, after: f64, limits: &Limits) -> bool {
+        let most = limits.joint_turn * after;
+        self.iter().zip(other).all(|(a, b)| (a - b).abs() <= most)
+    }
+
+    fn rate_to(&self, other: &Self, after: f64) -> Self::Rate {
+        std::array::from_fn(|i| (other[i] - self[i]) / after)
+    }
+}
+
+/// A part of the hand on its way through time.
+#[derive(Clone, Debug)]
+struct Followed<P: Part> {
+    value: P,
+    rate: P::Rate,
+    /// When the value was measured.
+    time: Option<f64>,
+    /// When the last sample was measured, believed or not.
+    heard: Option<f64>,
+    /// A jump that is not believed yet: since when, and the last sample of it.
+    suspect: Option<(f64, f64, P)>,
+}
+
+impl<P: Part> Followed<P> {
+    fn new(value: P) -> Self {
+        Self { value, rate: P::REST, time: None, heard: None, suspect: None }
+    }
+
+    /// How fast it changes; not at all when nothing was heard for long.
+    fn rate(&self, now: f64, limits: &Limits) -> P::Rate {
+        if self.time.is_some_and(|time| now - time <= limits.stale) { self.rate } else { P::REST }
+    }
+
+    fn judge(&mut self, time: f64, new: P, limits: &Limits) -> Verdict {
+        if self.heard.is_some_and(|heard| time <= heard) {
+            return Verdict::Dropped(DropReason::OutOfOrder);
+        }
+        self.heard = Some(time);
+        // After a pause the hand may be anywhere it can have gone at the speed limit; the first sample ever is believed.
+        let after = self.time.map(|last| time - last);
+        if after.is_none_or(|after| self.value.can_reach(&new, after, limits)) {
+            self.take(time, new, after.map_or(P::REST, |after| self.value.rate_to(&new, after)));
             return Verdict::Accepted;
         }
         // A jump. It becomes believable when later samples keep agreeing with it: a tracker that found the hand again,
         // not a glitch of one frame.
-        if let Some((since, last)) = self.suspect {
-            let palm = last.palm.unwrap_or(self.palm);
-            let angles = last.angles.unwrap_or(self.angles);
-            let time = Some(last.time);
-            if self.plausible_after(sample, &palm, time, &angles, time) {
-                if sample.time - since >= self.limits.confirm {
-                    self.suspect = None;
-                    self.take(sample, false);
-                    return Verdict::Accepted;
-                }
-                self.suspect = Some((since, *sample));
-                return Verdict::Suspect;
-            }
+        let agreed = self.suspect.filter(|(_, last, there)| there.can_reach(&new, time - last, limits));
+        let since = agreed.map_or(time, |(since, ..)| since);
+        if time - since >= limits.confirm {
+            self.take(time, new, P::REST);
+            return Verdict::Accepted;
         }
-        self.suspect = Some((sample.time, *sample));
+        self.suspect = Some((since, time, new));
         Verdict::Suspect
     }
 
-    fn unusable(&self, sample: &HandSample) -> Option<DropReason> {
-        if !sample.time.is_finite() {
-            return Some(DropReason::NotFinite);
-        }
-        if self.last_time.is_some_and(|last| sample.time <= last) {
-            return Some(DropReason::OutOfOrder);
-        }
-        if sample.palm.is_none() && sample.angles.is_none() {
-            return Some(DropReason::Empty);
-        }
-        if let Some(palm) = &sample.palm {
-            let p = &palm.translation.vector;
-            let q = palm.rotation.coords;
-            if !p.iter().chain(q.iter()).all(|x| x.is_finite()) {
-                return Some(DropReason::NotFinite);
-            }
-            if (q.norm() - 1.0).abs() > 0.01 {
-                return Some(DropReason::NotARotation);
-            }
-            if p.norm() > self.limits.range {
-                return Some(DropReason::OutOfRange);
-            }
-        }
-        if let Some(angles) = &sample.angles {
-            if !angles.iter().all(|a| a.is_finite()) {
-                return Some(DropReason::NotFinite);
-            }
-            if angles.iter().any(|a| a.abs() > std::f64::consts::TAU) {
-                return Some(DropReason::OutOfRange);
-            }
-        }
-        None
-    }
-
-    fn plausible_after(
-        &self,
-        sample: &HandSample,
-        palm: &Pose,
-        palm_time: Option<f64>,
-        angles: &[f64; ANGLES],
-        angles_time: Option<f64>,
-    ) -> bool {
-        // After a pause the hand may be anywhere it can have gone at the speed limit; the first sample ever is believed.
-        let palm_fine = match (&sample.palm, palm_time) {
-            (Some(new), Some(last)) => {
-                let dt = sample.time - last;
-                let moved = (new.translation.vector - palm.translation.vector).norm();
-                moved <= self.limits.speed * dt && new.rotation.angle_to(&palm.rotation) <= self.limits.turn * dt
-            }
-            _ => true,
-        };
-        let angles_fine = match (&sample.angles, angles_time) {
-            (Some(new), Some(last)) => {
-                let most = self.limits.joint_turn * (sample.time - last);
-                new.iter().zip(angles).all(|(a, b)| (a - b).abs() <= most)
-            }
-            _ => true,
-        };
-        palm_fine && angles_fine
-    }
-
-    fn take(&mut self, sample: &HandSample, continuous: bool) {
-        if let Some(mut palm) = sample.palm {
-            palm.rotation.renormalize();
-            let known = self.palm_time.filter(|_| continuous);
-            (self.palm_velocity, self.palm_turn) = match known {
-                Some(last) => {
-                    let dt = sample.time - last;
-                    let turn = log(&(palm.rotation * self.palm.rotation.inverse()));
-                    ((palm.translation.vector - self.palm.translation.vector) / dt, turn / dt)
-                }
-                None => (Vec3::zeros(), Vec3::zeros()),
-            };
-            self.palm = palm;
-            self.palm_time = Some(sample.time);
-        }
-        if let Some(angles) = sample.angles {
-            let known = self.angles_time.filter(|_| continuous);
-            for ((rate, new), old) in self.angle_rates.iter_mut().zip(&angles).zip(&self.angles) {
-                *rate = known.map_or(0.0, |last| (new - old) / (sample.time - last));
-            }
-            self.angles = angles;
-            self.angles_time = Some(sample.time);
-        }
-    }
-
-    fn is_fresh(&self, time: Option<f64>, now: f64) -> bool {
-        time.is_some_and(|t| now - t <= self.limits.stale)
+    fn take(&mut self, time: f64, new: P, rate: P::Rate) {
+        (self.value, self.rate, self.time, self.suspect) = (new, rate, Some(time), None);
     }
 }
 
@@ -369,5 +366,28 @@ mod tests {
         assert_eq!(hand.palm(), &at(5.0));
         assert_eq!(hand.palm_velocity(0.08).0, Vec3::zeros(), "a jump is not a speed");
         assert_eq!(hand.suspected(), 6);
+    }
+
+    #[test]
+    fn a_glove_and_a_tracker_do_not_disturb_each_other() {
+        let mut hand = hand();
+        let palm = |time: f64, x: f64| HandSample { time, palm: Some(at(x)), angles: None };
+        let fingers = |time: f64, a: f64| HandSample { time, palm: None, angles: Some([a; ANGLES]) };
+        assert_eq!(hand.accept(palm(0.100, 0.0)), Verdict::Accepted);
+        assert_eq!(
+            hand.accept(fingers(0.095, 0.1)),
+            Verdict::Accepted,
+            "older than the palm's, and the newest of its own"
+        );
+        assert_eq!(hand.accept(fingers(0.095, 0.1)), Verdict::Dropped(DropReason::OutOfOrder));
+        // The palm jumps for good; the glove goes on meanwhile.
+        for i in 1..=5 {
+            let t = 0.1 + 0.01 * f64::from(i);
+            assert_eq!(hand.accept(palm(t, 5.0)), Verdict::Suspect);
+            assert_eq!(hand.accept(fingers(t, 0.1)), Verdict::Accepted);
+        }
+        assert_eq!(hand.accept(palm(0.161, 5.0)), Verdict::Accepted);
+        assert_eq!(hand.palm(), &at(5.0));
+        assert_eq!(hand.palm_velocity(0.161).0, Vec3::zeros());
     }
 }
