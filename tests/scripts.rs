@@ -7,7 +7,7 @@ use fingerpad::assets::Setting;
 use fingerpad::math::Pose;
 use fingerpad::script::{RunState, ScriptError, ScriptOptions, ScriptRun, TaskOutcome, check};
 use fingerpad::sim::Status;
-use fingerpad::tracking::{ANGLES, HandSample};
+use fingerpad::tracking::{ANGLES, Driven, HandSample};
 
 /// A ball on the ground: the cheapest world in which something happens.
 const BALL: &str = r#"scene(#{
@@ -388,7 +388,7 @@ fn a_device_is_judged_by_the_same_rules() {
     );
     let file = write("device", &text);
     let run = |height: f64| {
-        let options = ScriptOptions { device: true, ..ScriptOptions::default() };
+        let options = ScriptOptions { device: Driven::ALL, ..ScriptOptions::default() };
         let mut run = ScriptRun::load(&file, &options).unwrap_or_else(|error| panic!("{error}"));
         for i in 1..200 {
             let time = 0.01 * f64::from(i);

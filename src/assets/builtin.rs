@@ -16,6 +16,18 @@ const SCENES: &[(&str, &str)] = shipped!(
     "ball" "ball_tips" "bar" "dumbbell" "edge_cube" "edge_cube_tight" "incline" "pencil" "pinch" "play" "rest" "soft_ball" "spin_disc" "stack" "table"
 );
 
+macro_rules! shipped_devices {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../devices/", $name, ".toml")))),*]
+    };
+}
+
+/// Name and text of every profile in `devices/`.
+const DEVICES: &[(&str, &str)] = shipped_devices!(
+    "5dt-16" "5dt-5" "5dt-5w" "5dt-ultra" "5dt-ultra-wireless" "bno055" "gamepad" "gametrak" "gametrak-joystick" "opengloves"
+    "opengloves-legacy" "openxr" "vmc" "witmotion" "x-imu3"
+);
+
 /// What shipped scenes name: path and text.
 const FILES: &[(&str, &str)] = &[
     ("hands/left.toml", include_str!("../../hands/left.toml")),
@@ -48,6 +60,21 @@ pub fn builtin_scene_file(name: &str) -> Option<PathBuf> {
     builtin_scene(name).map(|_| Path::new(ROOT).join("scenes").join(format!("{name}.toml")))
 }
 
+/// Names of the shipped profiles of devices.
+pub fn builtin_devices() -> impl Iterator<Item = &'static str> {
+    DEVICES.iter().map(|(name, _)| *name)
+}
+
+/// The path under which the profile of a device is carried.
+pub fn builtin_device_file(name: &str) -> Option<PathBuf> {
+    builtin_devices().find(|own| *own == name).map(|_| Path::new(ROOT).join("devices").join(format!("{name}.toml")))
+}
+
+/// Whether a path is that of a carried file.
+pub(super) fn is_carried(file: &Path) -> bool {
+    file.starts_with(ROOT)
+}
+
 /// The text of a carried file, by its path below the folder of those.
 pub(super) fn carried(file: &Path) -> Option<&'static str> {
     let mut parts = Vec::new();
@@ -60,8 +87,10 @@ pub(super) fn carried(file: &Path) -> Option<&'static str> {
     }
     let path = parts.join("/");
     let scene = path.strip_prefix("scenes/").and_then(|path| path.strip_suffix(".toml"));
+    let device = path.strip_prefix("devices/").and_then(|path| path.strip_suffix(".toml"));
+    let device = || DEVICES.iter().find(|(own, _)| Some(*own) == device).map(|(_, text)| *text);
     let file = || FILES.iter().find(|(own, _)| *own == path).map(|(_, text)| *text);
-    scene.and_then(builtin_scene).or_else(file)
+    scene.and_then(builtin_scene).or_else(device).or_else(file)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Files;
 use super::builtin::RIGHT_HAND;
@@ -13,9 +13,6 @@ use crate::hand::{
 use crate::math::Vec3;
 use crate::tracking::{ANGLES, Finger, Segment, Side};
 
-/// How many files may stand on each other's shoulders through `base`.
-const MOST_BASES: usize = 8;
-
 /// Reads a hand file: lengths in metres, angles in degrees, everything else SI. A file with `base = "other.toml"` holds only
 /// what differs from the other.
 pub fn load_hand(file: &Path) -> Result<HandDescription, Problems> {
@@ -25,7 +22,7 @@ pub fn load_hand(file: &Path) -> Result<HandDescription, Problems> {
 impl Files {
     /// Reads a hand file and those that it names, as [`load_hand`] does from the disk.
     pub fn load_hand(&self, file: &Path) -> Result<HandDescription, Problems> {
-        read_document(load_document(self, file, &mut Vec::new())?, self)
+        read_document(Document::load_over_bases(self, file)?, self)
     }
 }
 
@@ -52,30 +49,6 @@ fn read_document(document: Document, files: &Files) -> Result<HandDescription, P
         Ok(_) => Err(problems),
         Err(more) => {
             problems.0.extend(more.0);
-            Err(problems)
-        }
-    }
-}
-
-fn load_document(files: &Files, file: &Path, above: &mut Vec<PathBuf>) -> Result<Document, Problems> {
-    let document = Document::parse(file, &files.read_text(file)?)?;
-    let root = document.root();
-    if !root.has("base") {
-        return Ok(document);
-    }
-    let base = root.path("base");
-    above.push(file.into());
-    if above.len() > MOST_BASES || above.contains(&base) {
-        root.complain("base", "the files name each other in a circle");
-        return Err(document.into_problems());
-    }
-    match load_document(files, &base, above) {
-        Ok(base) => Ok(document.over(base)),
-        Err(mut problems) => {
-            if !files.is_there(&base) {
-                root.complain("base", format!("there is no file {}", base.display()));
-                problems = document.into_problems();
-            }
             Err(problems)
         }
     }

@@ -2,6 +2,7 @@
 //! goes out.
 
 mod builtin;
+mod device_file;
 mod files;
 mod hand_file;
 mod mesh_file;
@@ -10,7 +11,13 @@ mod problem;
 mod scene_file;
 mod table;
 
-pub use builtin::{builtin_scene, builtin_scene_file, builtin_scenes, load_builtin_scene};
+pub use builtin::{
+    builtin_device_file, builtin_devices, builtin_scene, builtin_scene_file, builtin_scenes, load_builtin_scene,
+};
+pub use device_file::{
+    Anchor, DeviceKind, DeviceProfile, FilterSettings, HapticSettings, HapticSource, Parts, PlaceSettings, Port,
+    SensorMap, load_device,
+};
 pub use files::Files;
 pub use hand_file::{builtin_hand, builtin_hand_model, load_hand, load_hand_model};
 pub use mesh_file::{parse_surface_mesh, parse_tet_mesh};

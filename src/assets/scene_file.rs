@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+pub(super) use self::place::read_place;
 pub use self::settings::{NoSetting, Setting, setting_keys};
 use super::files::Files;
 use super::problem::Problems;
@@ -23,7 +24,7 @@ use super::table::{Document, Table};
 use crate::hand::HandModel;
 use crate::mesh::TetMesh;
 use crate::sim::World;
-use crate::tracking::PoseSequence;
+use crate::tracking::{Driven, PoseSequence};
 
 /// Length of a scene that names none, s.
 const SECONDS: f64 = 2.0;
@@ -60,13 +61,19 @@ pub enum FileKind {
     Hand,
     /// A scene.
     Scene,
+    /// A device.
+    Device,
 }
+
+/// Keys at the top of a device's profile that neither hand nor scene has.
+const OF_DEVICES: [&str; 10] =
+    ["kind", "sensor", "port", "usb", "baud", "user", "latency", "filter", "place", "haptics"];
 
 /// Keys at the top of a scene that no hand has.
 const OF_SCENES: [&str; 10] =
     ["body", "hand", "material", "pair", "attachment", "contact", "solver", "gravity", "dt", "seconds"];
 
-/// Tells by its content whether a file describes a hand or a scene; a file that gives no sign is taken for a hand.
+/// Tells by its content whether a file describes a hand, a scene or a device; a file that gives no sign is taken for a hand.
 pub fn file_kind(file: &Path) -> Result<FileKind, Problems> {
     Files::default().file_kind(file)
 }
@@ -99,6 +106,9 @@ impl Files {
     pub fn file_kind(&self, file: &Path) -> Result<FileKind, Problems> {
         let document = Document::parse(file, &self.read_text(file)?)?;
         let root = document.root();
+        if OF_DEVICES.iter().any(|key| root.has(key)) {
+            return Ok(FileKind::Device);
+        }
         let hand = root.has("palm") || root.has("base");
         let scene = OF_SCENES.iter().any(|key| root.has(key));
         Ok(if scene && !hand { FileKind::Scene } else { FileKind::Hand })
@@ -162,9 +172,16 @@ fn check_names(root: &Table<'_>) {
 impl Scene {
     /// Hands the tracked sample of the end of the coming step to each hand that has a motion.
     pub fn feed(&mut self) {
+        self.feed_rest(&Driven::default());
+    }
+
+    /// The same, but for what devices move.
+    pub fn feed_rest(&mut self, device: &Driven) {
         let time = self.world.time() + self.world.parameters.dt;
         for (hand, motion) in self.world.bodies.hands.iter_mut().zip(&self.motions) {
-            if let Some(sample) = motion.as_ref().and_then(|motion| motion.sample(time)) {
+            let sample = motion.as_ref().and_then(|motion| motion.sample(time));
+            let side = hand.model().description.side;
+            if let Some(sample) = sample.and_then(|sample| device.rest_of(side, sample)) {
                 hand.track(sample);
             }
         }

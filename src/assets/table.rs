@@ -1,5 +1,6 @@
 //! Reading checked values out of TOML with every problem noted where it stands.
 
+mod bases;
 mod document;
 mod lists;
 mod words;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 pub(super) use self::document::{Document, Entry, Value};
 use self::words::expected;
 pub(super) use self::words::{listed, nearest, unknown};
+use super::builtin::is_carried;
 use crate::hand::ranges::Range;
 use crate::math::Vec3;
 
@@ -180,10 +182,11 @@ impl<'a> Table<'a> {
         number as usize
     }
 
-    /// A file named by a string, relative to the file in which it is named.
+    /// A file named by a string, relative to the file in which it is named; a carried one is named in full.
     pub fn path(&self, key: &str) -> PathBuf {
         let from = self.get(key).unwrap_or(self.at).source.file.parent();
-        from.unwrap_or(Path::new("")).join(self.text(key))
+        let name = self.text(key);
+        if is_carried(Path::new(&name)) { name.into() } else { from.unwrap_or(Path::new("")).join(name) }
     }
 
     /// One of several words; its place among them.

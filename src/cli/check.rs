@@ -1,12 +1,12 @@
 use std::path::{Path, PathBuf};
 
 use super::Talk;
-use crate::assets::{FileKind, Problem, Problems, file_kind, load_hand_model, load_scene};
+use crate::assets::{FileKind, Problem, Problems, file_kind, load_device, load_hand_model, load_scene};
 
 /// Files to check.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Hand and scene files (.toml) and scripts (.rhai).
+    /// Hand files, scenes and profiles of devices (.toml) and scripts (.rhai).
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Print the problems as JSON.
@@ -42,11 +42,15 @@ fn check(file: &Path) -> Result<&'static str, Problems> {
         Some("toml") => match file_kind(file)? {
             FileKind::Hand => load_hand_model(file).map(|_| "a hand"),
             FileKind::Scene => load_scene(file, &[]).map(|_| "a scene"),
+            FileKind::Device => load_device(file).map(|_| "a device"),
         },
         // Written for editors; not to be run.
         Some("rhai") if file.to_string_lossy().ends_with(".d.rhai") => Ok("definitions for editors"),
         Some("rhai") => check_script(file).map(|()| "a script"),
-        _ => Err(Problems::with_file(file, "expected a hand file or a scene (.toml), or a script (.rhai)")),
+        _ => Err(Problems::with_file(
+            file,
+            "expected a hand file, a scene or the profile of a device (.toml), or a script (.rhai)",
+        )),
     }
 }
 

@@ -6,6 +6,7 @@ mod demo;
 mod devices;
 #[cfg(feature = "script")]
 mod docs;
+mod gear;
 mod hand;
 mod player;
 mod plot;

@@ -13,12 +13,13 @@ use anyhow::{Context, anyhow, bail};
 pub use self::replay::Difference;
 use self::replay::Replay;
 pub use self::scene_ref::{SceneMut, SceneRef};
+use super::gear::Gear;
 use crate::assets::{FileKind, Files, Scene, Setting, builtin_scene_file, builtin_scenes};
 use crate::record::{EXTENSION, Ending, Header, Input, Recorder, Recording, Source};
 #[cfg(feature = "script")]
 use crate::script::{RunState, ScriptOptions, ScriptRun, TaskOutcome};
 use crate::sim::Status;
-use crate::tracking::{HandSample, Verdict};
+use crate::tracking::{Driven, HandSample, Verdict};
 
 /// Something that is played step by step: a scene with the motions in its file, a script, or the recording of one of them.
 pub struct Player {
@@ -34,6 +35,8 @@ pub struct Player {
     inputs: Vec<Input>,
     recorder: Option<Recorder>,
     replay: Option<Replay>,
+    /// What moves the hands, if devices do.
+    gear: Option<Gear>,
     /// Why it broke off.
     broken: Option<String>,
 }
@@ -48,21 +51,21 @@ impl Player {
     /// Reads a scene file (.toml), a script (.rhai), a recording (.fpr), or a shipped scene by its name. A setting `seconds` is the length of
     /// a scene, and the most that a trial of a script may take.
     pub fn load(file: &Path, settings: &[Setting]) -> anyhow::Result<Self> {
-        Self::load_as(file, settings, false)
+        Self::load_as(file, settings, Driven::default())
     }
 
-    /// The same, with hands that a device moves: samples come from [`Player::feed`], and motions of scene and script are left out.
-    #[allow(dead_code, reason = "for devices; recordings of their input are tested")]
-    pub fn load_for_device(file: &Path, settings: &[Setting]) -> anyhow::Result<Self> {
-        Self::load_as(file, settings, true)
+    /// The same, with hands that devices move, or parts of them: samples come from [`Player::feed`], and motions of scene and script
+    /// are left out there.
+    pub fn load_for_device(file: &Path, settings: &[Setting], device: Driven) -> anyhow::Result<Self> {
+        Self::load_as(file, settings, device)
     }
 
-    fn load_as(file: &Path, settings: &[Setting], device: bool) -> anyhow::Result<Self> {
+    fn load_as(file: &Path, settings: &[Setting], device: Driven) -> anyhow::Result<Self> {
         let (source, path) = match file.extension().and_then(|e| e.to_str()) {
             Some("toml") => (Source::Scene, file.to_path_buf()),
             Some("rhai") => (Source::Script, file.to_path_buf()),
             Some(EXTENSION) => {
-                if device || !settings.is_empty() {
+                if device.any() || !settings.is_empty() {
                     let file = file.display();
                     bail!("{file}: a recording is played as it was made, without a device and with its own settings");
                 }
@@ -101,8 +104,13 @@ impl Player {
     fn build(file: &Path, path: &Path, files: Files, header: Header) -> anyhow::Result<Self> {
         let play = match header.source {
             Source::Scene => {
-                if files.file_kind(path)? == FileKind::Hand {
-                    bail!("{}: this describes a hand, or nothing; expected a scene", path.display());
+                match files.file_kind(path)? {
+                    FileKind::Scene => {}
+                    FileKind::Hand => bail!("{}: this describes a hand, or nothing; expected a scene", path.display()),
+                    FileKind::Device => bail!(
+                        "{}: this describes a device; expected a scene, with the device after `--device`",
+                        path.display()
+                    ),
                 }
                 Play::Scene(Box::new(files.load_scene(path, &header.settings)?))
             }
@@ -114,7 +122,7 @@ impl Player {
     fn of(play: Play) -> Self {
         Self {
             file: PathBuf::new(),
-            header: Header::of(Source::Scene, "", &[], false),
+            header: Header::of(Source::Scene, "", &[], Driven::default()),
             files: Files::default(),
             play,
             steps: 0,
@@ -122,6 +130,7 @@ impl Player {
             inputs: Vec::new(),
             recorder: None,
             replay: None,
+            gear: None,
             broken: None,
         }
     }
@@ -137,6 +146,35 @@ impl Player {
         Ok(())
     }
 
+    /// Devices move the hands from now on.
+    pub fn put_on(&mut self, gear: Gear) {
+        self.gear = Some(gear);
+    }
+
+    /// The devices that move the hands.
+    pub fn gear(&mut self) -> Option<&mut Gear> {
+        self.gear.as_mut()
+    }
+
+    /// Gives the devices back.
+    pub fn take_off(&mut self) -> Option<Gear> {
+        self.gear.take()
+    }
+
+    /// Hands on what came from the devices.
+    fn take_from_devices(&mut self) {
+        let Some(mut gear) = self.gear.take() else { return };
+        let now = self.scene().world.time();
+        let came = gear.gather(now);
+        for (hand, sample) in came.samples {
+            self.feed(&hand, sample);
+        }
+        for (button, pressed) in came.buttons {
+            self.press(&button, pressed);
+        }
+        self.gear = Some(gear);
+    }
+
     /// Ends the recording, if there is one, and makes sure that all of it is in the file.
     pub fn finish_recording(&mut self) -> anyhow::Result<()> {
         let ending = match &self.broken {
@@ -148,7 +186,6 @@ impl Player {
     }
 
     /// A sample of a device for a hand, used in the coming step. `None` if there is no such hand, or a recording moves it.
-    #[allow(dead_code, reason = "for devices; recordings of their input are tested")]
     pub fn feed(&mut self, hand: &str, sample: HandSample) -> Option<Verdict> {
         if self.replay.is_some() {
             return None;
@@ -165,7 +202,6 @@ impl Player {
     }
 
     /// A button of a device was pressed or let go; a script hears of it after the coming step. Of no use to a recording.
-    #[allow(dead_code, reason = "for devices; recordings of their input are tested")]
     pub fn press(&mut self, name: &str, pressed: bool) {
         if self.replay.is_none() {
             self.take_button(name, pressed);
@@ -193,8 +229,12 @@ impl Player {
             let Some(step) = recording.steps.get(self.steps as usize) else { return Ok(()) };
             self.take_recorded(&step.inputs)?;
         }
+        self.take_from_devices();
         let before = self.steps;
         let stepped = self.advance();
+        if let Some(gear) = &self.gear {
+            gear.feel(&self.scene().world);
+        }
         self.broken = stepped.as_ref().err().map(|error| format!("{error:#}"));
         let kept = if self.steps > before { self.keep_step() } else { Ok(()) };
         stepped.and(kept)
@@ -224,9 +264,7 @@ impl Player {
     fn advance(&mut self) -> anyhow::Result<()> {
         match &mut self.play {
             Play::Scene(scene) => {
-                if !self.header.device {
-                    scene.feed();
-                }
+                scene.feed_rest(&self.header.device);
                 let report = scene.world.step();
                 (self.steps, self.hash) = (self.steps + 1, report.hash);
                 if report.status == Status::NotFinite {

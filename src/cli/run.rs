@@ -6,11 +6,13 @@ mod trace;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use serde_json::Value;
 
 use self::summary::Summary;
 pub use self::trace::Tables;
 use super::Talk;
+use super::gear::{Gear, driven_by, open_profile};
 use super::player::Player;
 use super::scene_arguments::SceneArguments;
 use crate::assets::Setting;
@@ -31,6 +33,12 @@ pub struct Arguments {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// A device that moves a hand: a profile (.toml) or the name of a shipped one, with `@PORT` for another port. Several make one hand.
+    #[arg(long, value_name = "PROFILE[@PORT]")]
+    device: Vec<String>,
+    /// Seconds to wait for devices.
+    #[arg(long, default_value_t = 5.0, requires = "device")]
+    device_wait: f64,
     /// Go no faster than the clock on the wall.
     #[arg(long)]
     realtime: bool,
@@ -55,7 +63,7 @@ pub enum End {
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     let clock = Instant::now();
-    let mut player = Player::load(&arguments.scene, &settings(arguments))?;
+    let mut player = load(arguments, talk)?;
     let loading = 1e3 * clock.elapsed().as_secs_f64();
     talk.whisper(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));
     if arguments.view {
@@ -69,10 +77,33 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
         traces.into_iter().partition(|file| file.extension().is_some_and(|e| e == "parquet"));
     let mut tables = Tables::create(&player, &csv, &parquet)?;
     let mut summary = Summary::default();
-    let played = play(&mut player, arguments.realtime, &mut summary, &mut tables, talk);
+    // Devices keep their own time.
+    let realtime = arguments.realtime || !arguments.device.is_empty();
+    let played = play(&mut player, realtime, &mut summary, &mut tables, talk);
     let written = tables.finish().and(player.finish_recording());
     played.and(written)?;
-    Ok(conclude(&player, &summary, arguments.json, None))
+    let gear = player.take_off();
+    if let Some(gear) = gear.as_ref().filter(|_| !arguments.json) {
+        gear.lines().iter().for_each(|line| talk.say(line));
+    }
+    let devices = gear.map(|gear| ("devices", gear.as_json()));
+    Ok(conclude(&player, &summary, arguments.json, devices))
+}
+
+/// What is to be played, with its devices ready.
+fn load(arguments: &Arguments, talk: Talk) -> anyhow::Result<Player> {
+    let settings = settings(arguments);
+    if arguments.device.is_empty() {
+        return Player::load(&arguments.scene, &settings);
+    }
+    let profiles: Vec<_> = arguments.device.iter().map(|name| open_profile(name)).collect::<anyhow::Result<_>>()?;
+    let mut player = Player::load_for_device(&arguments.scene, &settings, driven_by(&profiles))?;
+    let mut gear = Gear::put_on(&profiles, &player.scene())?;
+    let patience =
+        Duration::try_from_secs_f64(arguments.device_wait).context("`--device-wait` is a number of seconds")?;
+    gear.wait(patience, talk)?;
+    player.put_on(gear);
+    Ok(player)
 }
 
 /// The settings of the command line.
@@ -105,6 +136,9 @@ pub fn play(
             tables.add(player)?;
         }
         summary.wall = start.elapsed().as_secs_f64();
+        if let Some(gear) = player.gear() {
+            gear.tell_changes(talk);
+        }
         stepped?;
         if realtime {
             let ahead = simulated - start.elapsed().as_secs_f64();

@@ -1,17 +1,25 @@
 //! Rank 7: gloves, trackers, headsets and gamepads. The only module that names openxr, gilrs and serialport.
 
+mod assemble;
+pub mod filter;
+pub mod fusion;
 #[cfg(feature = "gamepad")]
 mod gamepads;
+pub mod glove;
 mod list;
 #[cfg(feature = "openxr")]
 pub mod openxr;
 #[cfg(feature = "serial")]
 mod serial_ports;
-#[cfg(feature = "openxr")]
 mod source;
+mod start;
+pub mod wire;
+mod wired;
 
 #[cfg(feature = "openxr")]
 pub use self::openxr::start_openxr;
 pub use list::{Found, Kind, list};
-#[cfg(feature = "openxr")]
-pub use source::{SourceFeed, SourceHandle, SourceSample, SourceState, Told, Vibration};
+pub use source::{
+    ButtonEvent, SourceFeed, SourceHandle, SourceSample, SourceState, SourceStatistics, Told, Touch, Vibration,
+};
+pub use start::{Hands, start};

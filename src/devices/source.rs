@@ -1,17 +1,20 @@
 //! Where samples of hands come from while the program runs. Every source lives in a thread of its own and is held by a
 //! [`SourceHandle`]; the thread talks through a [`SourceFeed`]. Neither ever waits for the other.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 
-use crate::math::Pose;
-use crate::tracking::{ANGLES, HandSample, Side};
+use crate::math::{Pose, Quat, Vec3};
+use crate::protocol::{DecodeStatistics, FlexReading};
+use crate::tracking::{ANGLES, Side};
 
 /// Samples that may wait to be read: more than a second of two hands. Beyond, the oldest are thrown away.
 const WAITING: usize = 256;
+/// Wishes and buttons that may wait: whoever does not look at them loses the rest.
+const WISHES: usize = 64;
 /// How long a dropped handle waits for its thread, which may be inside a call of a driver that hangs.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -22,10 +25,16 @@ pub struct SourceSample {
     pub time: f64,
     /// Of which hand.
     pub side: Side,
-    /// The palm's placement in the frame of the source; `None` from a glove.
-    pub palm: Option<Pose>,
+    /// Where the palm is in the frame of the source, m; `None` from a glove.
+    pub position: Option<Vec3>,
+    /// How the palm is turned in the frame of the source.
+    pub orientation: Option<Quat>,
     /// The joint angles, rad; `None` where the source does not see or has no such joint.
     pub angles: [Option<f64>; ANGLES],
+    /// What the sensors of a glove said, in parts of the scale of the wire.
+    pub flex: FlexReading,
+    /// How far they are bent, from the flat hand, 0, to the fist, 1.
+    pub bends: FlexReading,
     /// Buttons that are held down, one bit each.
     pub buttons: u32,
     /// From the wrist to the tip of the middle finger, m, where the source measures it.
@@ -35,14 +44,19 @@ pub struct SourceSample {
 impl SourceSample {
     /// A sample that says nothing yet.
     pub fn new(time: f64, side: Side) -> Self {
-        Self { time, side, palm: None, angles: [None; ANGLES], buttons: 0, hand_length: None }
+        let (flex, bends) = (FlexReading::default(), FlexReading::default());
+        let (position, orientation) = (None, None);
+        Self { time, side, position, orientation, angles: [None; ANGLES], flex, bends, buttons: 0, hand_length: None }
     }
 
-    /// The sample as layer 1 takes it. Angles that are not reported keep the value that they have.
-    pub fn hand_sample(&self, held: &[f64; ANGLES]) -> HandSample {
-        let some = self.angles.iter().any(Option::is_some);
-        let angles = std::array::from_fn(|i| self.angles[i].unwrap_or(held[i]));
-        HandSample { time: self.time, palm: self.palm, angles: some.then_some(angles) }
+    /// The palm's placement, if all of it is known.
+    pub fn palm(&self) -> Option<Pose> {
+        self.position.zip(self.orientation).map(|(position, turn)| Pose::from_parts(position.into(), turn))
+    }
+
+    /// Whether it tells of any joint.
+    pub fn has_angles(&self) -> bool {
+        self.angles.iter().any(Option::is_some)
     }
 }
 
@@ -96,17 +110,64 @@ pub struct Vibration {
     pub duration: Duration,
 }
 
-/// The states of the left and the right hand.
-type States = Arc<Mutex<[SourceState; 2]>>;
+/// What a hand feels in the simulation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch {
+    /// Which hand.
+    pub side: Side,
+    /// Normal force on the phalanges of each finger together, N.
+    pub fingers: [f64; 5],
+    /// Normal force on the palm, N.
+    pub palm: f64,
+    /// Greatest pressure on each finger, then on the palm, Pa.
+    pub pressure: [f64; 6],
+}
+
+/// A button of a device went down or up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ButtonEvent {
+    /// Its name.
+    pub name: String,
+    /// Down or up.
+    pub pressed: bool,
+}
+
+/// How a source fares.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SourceStatistics {
+    /// What its decoder met, since the device was opened last.
+    pub decode: DecodeStatistics,
+    /// What is probably wrong and what to do about it.
+    pub hint: Option<String>,
+    /// How often the device was opened.
+    pub opened: u64,
+    /// Where it was found.
+    pub port: String,
+}
+
+/// What both ends of a source look at.
+#[derive(Debug)]
+struct Shared {
+    /// Of the left and of the right hand.
+    states: [SourceState; 2],
+    statistics: SourceStatistics,
+}
+
+impl Shared {
+    fn lock(shared: &Mutex<Self>) -> MutexGuard<'_, Self> {
+        shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// A source that runs. Dropping it stops the source.
 #[derive(Debug)]
 pub struct SourceHandle {
     name: String,
     samples: Receiver<SourceSample>,
-    states: States,
+    buttons: Receiver<ButtonEvent>,
+    shared: Arc<Mutex<Shared>>,
     /// Gone while dropping; that is how the thread is told to stop.
-    vibrations: Option<Sender<Vibration>>,
+    wishes: Option<Sender<Told>>,
     /// Disconnected once the thread is through.
     running: Receiver<()>,
     thread: Option<JoinHandle<()>>,
@@ -116,13 +177,22 @@ impl SourceHandle {
     /// Starts a thread that feeds the handle until [`SourceFeed::wait_until`] tells it to stop.
     pub fn start(name: &str, body: impl FnOnce(&SourceFeed) + Send + 'static) -> std::io::Result<Self> {
         let (sender, samples) = bounded(WAITING);
-        let (vibrations, wishes) = unbounded();
+        let (wishes, told) = bounded(WISHES);
+        let (pressed, buttons) = bounded(WISHES);
         let (alive, running) = bounded(0);
-        let states: States = Arc::new(Mutex::new([SourceState::Connecting, SourceState::Connecting]));
-        let feed =
-            SourceFeed { sender, oldest: samples.clone(), states: states.clone(), vibrations: wishes, _alive: alive };
+        let states = [SourceState::Connecting, SourceState::Connecting];
+        let shared = Arc::new(Mutex::new(Shared { states, statistics: SourceStatistics::default() }));
+        let feed = SourceFeed {
+            sender,
+            oldest: samples.clone(),
+            buttons: pressed,
+            shared: shared.clone(),
+            told,
+            _alive: alive,
+        };
         let thread = std::thread::Builder::new().name(name.into()).spawn(move || body(&feed))?;
-        Ok(Self { name: name.into(), samples, states, vibrations: Some(vibrations), running, thread: Some(thread) })
+        let (wishes, thread) = (Some(wishes), Some(thread));
+        Ok(Self { name: name.into(), samples, buttons, shared, wishes, running, thread })
     }
 
     /// What to call it.
@@ -137,27 +207,47 @@ impl SourceHandle {
 
     /// How it stands: with two hands, the better of their states.
     pub fn state(&self) -> SourceState {
-        let [left, right] = &*self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let [left, right] = &Shared::lock(&self.shared).states;
         if left.rank() > right.rank() { left.clone() } else { right.clone() }
     }
 
     /// How it stands with one hand.
     pub fn state_of(&self, side: Side) -> SourceState {
-        self.states.lock().unwrap_or_else(PoisonError::into_inner)[side as usize].clone()
+        Shared::lock(&self.shared).states[side as usize].clone()
+    }
+
+    /// How it fares.
+    pub fn statistics(&self) -> SourceStatistics {
+        Shared::lock(&self.shared).statistics.clone()
+    }
+
+    /// Buttons as they are pressed and let go.
+    pub fn buttons(&self) -> &Receiver<ButtonEvent> {
+        &self.buttons
+    }
+
+    /// Tells what the hand feels, if the source can do something with it; to be told in every step, for silence is taken for
+    /// nothing to feel.
+    pub fn feel(&self, touch: Touch) {
+        self.wish(Told::Feel(touch));
     }
 
     /// Has a hand feel something, if the source can; otherwise nothing happens.
     pub fn vibrate(&self, vibration: Vibration) {
-        if let Some(vibrations) = &self.vibrations {
-            // A source that has ended does not vibrate.
-            let _ = vibrations.send(vibration);
+        self.wish(Told::Vibrate(vibration));
+    }
+
+    fn wish(&self, wish: Told) {
+        if let Some(wishes) = &self.wishes {
+            // A source that has ended or hangs feels nothing.
+            let _ = wishes.try_send(wish);
         }
     }
 }
 
 impl Drop for SourceHandle {
     fn drop(&mut self) {
-        self.vibrations = None;
+        self.wishes = None;
         let is_through = self.running.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected);
         if let Some(thread) = self.thread.take().filter(|_| is_through) {
             // A panic has been told of as the source's state.
@@ -173,6 +263,8 @@ pub enum Told {
     Nothing,
     /// To vibrate, now.
     Vibrate(Vibration),
+    /// What the hand feels now.
+    Feel(Touch),
     /// To stop: nobody holds the handle any more.
     Stop,
 }
@@ -182,8 +274,9 @@ pub enum Told {
 pub struct SourceFeed {
     sender: Sender<SourceSample>,
     oldest: Receiver<SourceSample>,
-    states: States,
-    vibrations: Receiver<Vibration>,
+    buttons: Sender<ButtonEvent>,
+    shared: Arc<Mutex<Shared>>,
+    told: Receiver<Told>,
     _alive: Sender<()>,
 }
 
@@ -200,17 +293,27 @@ impl SourceFeed {
 
     /// Notes how it stands with both hands.
     pub fn set_state(&self, state: SourceState) {
-        *self.states.lock().unwrap_or_else(PoisonError::into_inner) = [state.clone(), state];
+        Shared::lock(&self.shared).states = [state.clone(), state];
     }
 
     /// Notes how it stands with one hand.
     pub fn set_state_of(&self, side: Side, state: SourceState) {
-        self.states.lock().unwrap_or_else(PoisonError::into_inner)[side as usize] = state;
+        Shared::lock(&self.shared).states[side as usize] = state;
+    }
+
+    /// Notes how the source fares.
+    pub fn set_statistics(&self, change: impl FnOnce(&mut SourceStatistics)) {
+        change(&mut Shared::lock(&self.shared).statistics);
+    }
+
+    /// Hands on that a button went down or up; lost if nobody ever looks.
+    pub fn press(&self, name: String, pressed: bool) {
+        let _ = self.buttons.try_send(ButtonEvent { name, pressed });
     }
 
     /// Notes that nothing was heard of a hand: it is stale if something was heard before.
     pub fn miss(&self, side: Side) {
-        let state = &mut self.states.lock().unwrap_or_else(PoisonError::into_inner)[side as usize];
+        let state = &mut Shared::lock(&self.shared).states[side as usize];
         if *state == SourceState::Streaming {
             *state = SourceState::Stale;
         }
@@ -218,8 +321,8 @@ impl SourceFeed {
 
     /// Waits, and comes back early when there is something to do.
     pub fn wait_until(&self, deadline: Instant) -> Told {
-        match self.vibrations.recv_deadline(deadline) {
-            Ok(vibration) => Told::Vibrate(vibration),
+        match self.told.recv_deadline(deadline) {
+            Ok(told) => told,
             Err(RecvTimeoutError::Timeout) => Told::Nothing,
             Err(RecvTimeoutError::Disconnected) => Told::Stop,
         }
@@ -244,7 +347,7 @@ mod tests {
             let mut buttons = 0;
             for tick in 0_u32.. {
                 match feed.wait_until(Instant::now() + Duration::from_millis(1)) {
-                    Told::Nothing => {}
+                    Told::Nothing | Told::Feel(_) => {}
                     Told::Vibrate(v) => buttons = (10.0 * v.amplitude) as u32,
                     Told::Stop => return,
                 }
@@ -313,15 +416,5 @@ mod tests {
         assert_eq!(samples.try_recv(), Err(crossbeam_channel::TryRecvError::Empty), "its thread still hangs");
         drop(release);
         assert_eq!(samples.recv_timeout(Duration::from_secs(20)), Err(RecvTimeoutError::Disconnected));
-    }
-
-    #[test]
-    fn angles_that_are_not_reported_are_held() {
-        let mut sample = SourceSample::new(2.0, Side::Right);
-        let held = [0.5; ANGLES];
-        assert_eq!(sample.hand_sample(&held), HandSample { time: 2.0, palm: None, angles: None });
-        sample.angles[3] = Some(1.0);
-        let angles = sample.hand_sample(&held).angles.expect("some are reported");
-        assert_eq!((angles[3], angles[4]), (1.0, 0.5));
     }
 }

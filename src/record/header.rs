@@ -1,6 +1,7 @@
 use super::bytes::{Scanner, put_count, put_text};
 use super::error::Damage;
 use crate::assets::Setting;
+use crate::tracking::Driven;
 
 /// What was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +34,13 @@ pub struct Header {
     pub file: String,
     /// Settings from outside.
     pub settings: Vec<Setting>,
-    /// Whether a device moved the hands, and no motion of scene or script.
-    pub device: bool,
+    /// What devices moved, and no motion of scene or script.
+    pub device: Driven,
 }
 
 impl Header {
     /// Of a run by this program, on this machine.
-    pub fn of(source: Source, file: &str, settings: &[Setting], device: bool) -> Self {
+    pub fn of(source: Source, file: &str, settings: &[Setting], device: Driven) -> Self {
         Self {
             program: env!("CARGO_PKG_VERSION").into(),
             machine: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
@@ -55,7 +56,7 @@ impl Header {
         put_text(out, &self.machine);
         out.push(self.source as u8);
         put_text(out, &self.file);
-        out.push(self.device.into());
+        out.push(bits(&self.device));
         put_count(out, self.settings.len() as u64);
         for setting in &self.settings {
             put_text(out, &setting.key);
@@ -71,7 +72,7 @@ impl Header {
             None => return scanner.damage("expected 0 for a scene or 1 for a script before this"),
         };
         let file = scanner.text("the file that was run")?;
-        let device = scanner.byte("whether there was a device")? != 0;
+        let device = driven(scanner.byte("what devices moved")?);
         let count = scanner.count("the number of settings")?;
         let mut settings = Vec::new();
         for _ in 0..count {
@@ -80,4 +81,15 @@ impl Header {
         }
         Ok(Self { program, machine, source, file, settings, device })
     }
+}
+
+/// One bit for each of left palm, right palm, left fingers, right fingers.
+fn bits(device: &Driven) -> u8 {
+    let parts = [device.palm, device.fingers].concat();
+    parts.iter().enumerate().map(|(i, driven)| u8::from(*driven) << i).sum()
+}
+
+fn driven(bits: u8) -> Driven {
+    let bit = |i: usize| bits >> i & 1 == 1;
+    Driven { palm: [bit(0), bit(1)], fingers: [bit(2), bit(3)] }
 }

@@ -28,4 +28,4 @@ pub use table::{Column, Columns, Kind};
 /// How the names of recordings end.
 pub const EXTENSION: &str = "fpr";
 /// The format that this program writes and reads.
-pub const FORMAT: u16 = 1;
+pub const FORMAT: u16 = 2;

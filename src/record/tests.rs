@@ -7,7 +7,7 @@ use super::recording::MAGIC;
 use super::*;
 use crate::assets::Setting;
 use crate::math::{Pose, Quat, Vec3};
-use crate::tracking::{ANGLES, HandSample};
+use crate::tracking::{ANGLES, Driven, HandSample};
 
 fn inputs() -> Vec<Vec<Input>> {
     let palm = Pose::from_parts(Vec3::new(0.1, -0.0, 1e-300).into(), Quat::from_scaled_axis(Vec3::new(0.1, 0.2, 0.3)));
@@ -25,8 +25,11 @@ fn inputs() -> Vec<Vec<Input>> {
     ]
 }
 
+/// A glove on the right hand and a tracker on the left.
+const DEVICE: Driven = Driven { palm: [true, false], fingers: [false, true] };
+
 fn header() -> Header {
-    Header::of(Source::Script, "scripts/x.rhai", &[Setting::new("dt", 0.005), Setting::new("seed", 3)], true)
+    Header::of(Source::Script, "scripts/x.rhai", &[Setting::new("dt", 0.005), Setting::new("seed", 3)], DEVICE)
 }
 
 fn files() -> Vec<(String, String)> {
@@ -193,7 +196,7 @@ proptest! {
     #[test]
     fn a_header_may_say_anything(settings in proptest::collection::vec((".{0,20}", ".{0,20}"), 0..5), file in ".{0,40}") {
         let settings: Vec<Setting> = settings.into_iter().map(|(key, value)| Setting { key, value }).collect();
-        let header = Header::of(Source::Scene, &file, &settings, false);
+        let header = Header::of(Source::Scene, &file, &settings, Driven::default());
         let mut payload = Vec::new();
         header.put(&mut payload);
         let recording = parse(&framed(&[(0, payload), (2, vec![0; 8])])).expect("a recording");

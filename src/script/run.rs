@@ -15,7 +15,7 @@ use super::track::{Fault, Shared};
 use super::{api, load};
 use crate::assets::{Files, Scene, Setting};
 use crate::sim::Status;
-use crate::tracking::{HandSample, Verdict};
+use crate::tracking::{Driven, HandSample, Verdict};
 
 /// How a script is run.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +24,8 @@ pub struct ScriptOptions {
     pub settings: Vec<Setting>,
     /// Most simulated time of a trial, s.
     pub seconds: Option<f64>,
-    /// Whether a device moves the hands: samples come from [`ScriptRun::feed_hand`], and the script only judges.
-    pub device: bool,
+    /// What of the hands devices move: samples come from [`ScriptRun::feed_hand`], and the script only judges.
+    pub device: Driven,
 }
 
 /// Whether a run goes on.

@@ -13,7 +13,7 @@ use super::words::unknown;
 use crate::assets::{Files, Scene, Setting};
 use crate::body::{BodyKind, HandId};
 use crate::math::{Pose, Vec3};
-use crate::tracking::{Finger, SEGMENTS, Segment};
+use crate::tracking::{Driven, Finger, SEGMENTS, Segment};
 
 /// What a script was started with.
 #[derive(Clone, Debug)]
@@ -26,8 +26,8 @@ pub struct Origin {
     pub settings: Vec<Setting>,
     /// Seed of random numbers, if it is given from outside.
     pub seed: Option<u64>,
-    /// Whether the hands are a device's; the script's motions are then left out.
-    pub device: bool,
+    /// What of the hands is a device's; the script's motions of it are left out.
+    pub device: Driven,
 }
 
 /// The world of a script and its task.
@@ -172,18 +172,19 @@ impl State {
         self.scene.world.load(HandId::at(hand), segment)
     }
 
-    /// Tells each hand where to be at the end of the coming step, unless a device does.
+    /// Tells each hand where to be at the end of the coming step, as far as no device does.
     pub fn feed(&mut self) {
-        if self.origin.device {
-            return;
-        }
+        let device = self.origin.device;
         let h = self.scene.world.parameters.dt;
         let now = self.time();
-        self.scene.feed();
+        self.scene.feed_rest(&device);
         for hand in 0..self.puppets.len() {
             let Some(mut puppet) = self.puppets[hand].take() else { continue };
             puppet.squeeze(now, h, |finger| self.pressing(hand, finger));
-            self.scene.world.bodies.hands[hand].track(puppet.sample(now + h));
+            let own = &mut self.scene.world.bodies.hands[hand];
+            if let Some(sample) = device.rest_of(own.model().description.side, puppet.sample(now + h)) {
+                own.track(sample);
+            }
             self.puppets[hand] = Some(puppet);
         }
     }

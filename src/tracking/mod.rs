@@ -6,4 +6,4 @@ mod tracked;
 
 pub use motion::{PoseKey, PoseSequence, minimum_jerk};
 pub use names::{ANGLES, Angle, AngleKind, Finger, PHALANGES, SEGMENTS, Segment, Side};
-pub use tracked::{DropReason, HandSample, Limits, TrackedHand, TrackingState, Verdict};
+pub use tracked::{Driven, DropReason, HandSample, Limits, TrackedHand, TrackingState, Verdict};

@@ -19,6 +19,32 @@ impl HandSample {
     }
 }
 
+/// What of the hands devices move; scenes and scripts move the rest. Left and right, as [`Side`](super::Side) counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Driven {
+    /// The palms.
+    pub palm: [bool; 2],
+    /// The joints.
+    pub fingers: [bool; 2],
+}
+
+impl Driven {
+    /// Everything of both hands.
+    pub const ALL: Driven = Driven { palm: [true; 2], fingers: [true; 2] };
+
+    /// Whether devices move anything.
+    pub fn any(&self) -> bool {
+        self.palm.iter().chain(&self.fingers).any(|&driven| driven)
+    }
+
+    /// What is left of a sample that no device gave; `None` if nothing is.
+    pub fn rest_of(&self, side: super::Side, sample: HandSample) -> Option<HandSample> {
+        let palm = sample.palm.filter(|_| !self.palm[side as usize]);
+        let angles = sample.angles.filter(|_| !self.fingers[side as usize]);
+        (palm.is_some() || angles.is_some()).then_some(HandSample { palm, angles, ..sample })
+    }
+}
+
 /// What is taken for a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {

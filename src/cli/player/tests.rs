@@ -71,7 +71,7 @@ const HAND: &str = "seconds = 0.4\n[body.box]\nkind = \"rigid\"\nshape = \"box\"
 #[test]
 fn samples_of_a_device_are_replayed_bit_for_bit() {
     let (scene, recording) = (written("device.toml", HAND), file("device.fpr"));
-    let mut player = Player::load_for_device(&scene, &[]).expect("a scene");
+    let mut player = Player::load_for_device(&scene, &[], Driven::ALL).expect("a scene");
     player.record(&recording).expect("a recording");
     let mut hashes = Vec::new();
     while !player.is_over() {
@@ -90,7 +90,7 @@ fn samples_of_a_device_are_replayed_bit_for_bit() {
     }
     assert_eq!(player.feed("left", sample(4).expect("a sample")), None);
     player.finish_recording().expect("a whole recording");
-    let still = play(&mut Player::load_for_device(&scene, &[]).expect("a scene"));
+    let still = play(&mut Player::load_for_device(&scene, &[], Driven::ALL).expect("a scene"));
     assert_ne!(hashes, still, "the samples moved the hand");
     std::fs::remove_file(&scene).expect("a file");
 
@@ -160,7 +160,7 @@ fn buttons_and_samples_of_a_script_are_replayed_through_its_trials() {
          on(\"button\", |e| if e.pressed { print(e.name); succeed(e.name) });\nwait(1);\nfail(\"nobody pressed\");",
     );
     let recording = file("script.fpr");
-    let mut player = Player::load_for_device(&script, &[]).expect("a script");
+    let mut player = Player::load_for_device(&script, &[], Driven::ALL).expect("a script");
     player.record(&recording).expect("a recording");
     let (mut hashes, mut said) = (Vec::new(), Vec::new());
     while !player.is_over() {

@@ -38,14 +38,14 @@ impl Count {
 }
 
 /// Times in milliseconds: half of the steps took less than the median, one in a hundred more than the 99th percentile.
-struct Spread {
-    median: f64,
-    p99: f64,
-    max: f64,
+pub struct Spread {
+    pub median: f64,
+    pub p99: f64,
+    pub max: f64,
 }
 
 impl Spread {
-    fn of(seconds: &[f64]) -> Self {
+    pub fn of(seconds: &[f64]) -> Self {
         let mut sorted = seconds.to_vec();
         sorted.sort_by(f64::total_cmp);
         let at = |part: f64| {
@@ -55,7 +55,7 @@ impl Spread {
         Self { median: at(0.5), p99: at(0.99), max: at(1.0) }
     }
 
-    fn as_json(&self) -> Value {
+    pub fn as_json(&self) -> Value {
         json!({ "median": self.median, "p99": self.p99, "max": self.max })
     }
 }

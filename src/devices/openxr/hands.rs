@@ -44,7 +44,7 @@ fn run(feed: &SourceFeed, readers: &[JointReader; 2], epoch: Instant) {
         loop {
             match feed.wait_until(deadline) {
                 Told::Nothing => break,
-                Told::Vibrate(_) => {}
+                Told::Vibrate(_) | Told::Feel(_) => {}
                 Told::Stop => return,
             }
         }
@@ -71,6 +71,7 @@ fn stream(mut session: Session, feed: &SourceFeed, readers: &[JointReader; 2], e
             match feed.wait_until(next) {
                 Told::Nothing => break,
                 Told::Vibrate(vibration) => session.vibrate(&vibration),
+                Told::Feel(_) => {}
                 Told::Stop => return Ok(()),
             }
         }
@@ -82,5 +83,6 @@ fn sample(time: f64, side: Side, reader: &JointReader, joints: &[Joint; JOINTS])
     let HandReading { palm, angles } = reader.read(joints);
     let says_something = palm.is_some() || angles.iter().any(Option::is_some);
     let hand_length = HandSize::measure(joints).hand_length;
-    says_something.then(|| SourceSample { palm, angles, hand_length, ..SourceSample::new(time, side) })
+    let (position, orientation) = palm.map(|palm| (palm.translation.vector, palm.rotation)).unzip();
+    says_something.then(|| SourceSample { position, orientation, angles, hand_length, ..SourceSample::new(time, side) })
 }

@@ -172,8 +172,8 @@ fn reports(api: &mut Api) {
     api.add("trial() -> number", "Number of this trial, from 1.", || with(|state| Ok(state.trial as i64)));
     api.add(
         "driven_by_device() -> bool",
-        "Whether a device moves the hands; the script's motions then only take their time.",
-        || with(|state| Ok(state.origin.device)),
+        "Whether a device moves a hand or a part of one; the script's motions of it then only take their time.",
+        || with(|state| Ok(state.origin.device.any())),
     );
 }
 

@@ -1,0 +1,224 @@
+use std::path::Path;
+
+use super::profile::{
+    Anchor, DeviceKind, DeviceProfile, FilterSettings, HapticSettings, HapticSource, Parts, PlaceSettings, Port,
+    SensorMap,
+};
+use super::ranges;
+use crate::assets::scene_file::read_place;
+use crate::assets::table::{Table, unknown};
+use crate::math::Pose;
+use crate::protocol::{Checksum, Format, GloveMode, Link, QuaternionOrder, Sensor, UltraSensors};
+use crate::tracking::{Angle, Side};
+
+/// Kinds that are not formats of bytes.
+const OTHERS: [&str; 4] = ["openxr", "gamepad", "gametrak-joystick", "motion"];
+
+pub fn profile(root: &Table<'_>, file: &Path) -> DeviceProfile {
+    root.has("base");
+    let side = root.has("hand").then(|| [Side::Right, Side::Left][root.choice("hand", &["right", "left"])]);
+    let kind = kind(root, side.unwrap_or(Side::Right));
+    let sensors = sensors(root);
+    if matches!(kind, DeviceKind::Wire(_)) && !sensors.is_empty() && side.is_none() {
+        root.complain("hand", "missing; a glove is for one hand: `right` or `left`");
+    }
+    let profile = DeviceProfile {
+        name: root.text_or("name", kind.name()),
+        file: file.into(),
+        user: root.has("user").then(|| root.text("user")),
+        side,
+        port: port(root, &kind),
+        baud: root.has("baud").then(|| root.count("baud", ranges::BAUD) as u32),
+        latency: root.number_or("latency", 0.0, ranges::LATENCY),
+        stale: root.number_or("stale", 0.2, ranges::STALE),
+        filter: filter(root),
+        tilt: root.flag_or("tilt", false),
+        tracker: root.has("tracker").then(|| root.text("tracker")),
+        sensors,
+        place: place(root),
+        haptics: haptics(root),
+        kind,
+    };
+    if profile.baud.is_some() && !is_serial(&profile.kind) {
+        root.complain("baud", format!("a device of kind `{}` is not on a serial line", profile.kind.name()));
+    }
+    root.finish();
+    profile
+}
+
+fn is_serial(kind: &DeviceKind) -> bool {
+    matches!(kind, DeviceKind::Wire(format) if matches!(format.link(), Link::Serial { .. }))
+}
+
+fn kind(root: &Table<'_>, side: Side) -> DeviceKind {
+    let known: Vec<&str> = Format::ALL.iter().map(Format::name).chain(OTHERS).collect();
+    let name = root.text("kind");
+    let checksum = || {
+        let all = [Checksum::Xor, Checksum::Sum, Checksum::None];
+        all[root.choice_or("checksum", 0, &["xor", "sum", "none"])]
+    };
+    let maximum = |key: &str, default: u16| root.count_or(key, default.into(), ranges::MAXIMUM) as u16;
+    let format = match Format::named(&name) {
+        Some(Format::DataGlove5 { .. }) => Format::DataGlove5 {
+            side,
+            checksum: checksum(),
+            mode: [GloveMode::Stream, GloveMode::Report][root.choice_or("mode", 0, &["stream", "report"])],
+            mark: root.flag_or("mark", false),
+        },
+        Some(Format::DataGlove5Wireless { .. }) => Format::DataGlove5Wireless { side, checksum: checksum() },
+        Some(Format::DataGlove16 { maximum: usual, .. }) => {
+            Format::DataGlove16 { side, maximum: maximum("maximum", usual) }
+        }
+        Some(Format::UltraUsb { .. }) => Format::UltraUsb {
+            sensors: [UltraSensors::Fourteen, UltraSensors::Five][root.choice_or("sensors", 0, &["fourteen", "five"])],
+        },
+        Some(Format::OpenGlovesLegacy { maximum: usual }) => {
+            Format::OpenGlovesLegacy { maximum: maximum("maximum", usual) }
+        }
+        Some(Format::OpenGlovesAlpha { maximum: usual, force_maximum }) => Format::OpenGlovesAlpha {
+            maximum: maximum("maximum", usual),
+            force_maximum: maximum("force_maximum", force_maximum),
+        },
+        Some(Format::WitMotion { .. }) => Format::WitMotion {
+            order: [QuaternionOrder::Wxyz, QuaternionOrder::Xyzw][root.choice_or("order", 0, &["wxyz", "xyzw"])],
+        },
+        Some(Format::Gametrak { .. }) => Format::Gametrak { left_x_at_end: root.flag_or("left_x_at_end", false) },
+        Some(format) => format,
+        None => match name.as_str() {
+            "openxr" => return DeviceKind::OpenXr,
+            "gamepad" => return DeviceKind::Gamepad,
+            "gametrak-joystick" => return DeviceKind::GametrakJoystick,
+            "motion" => return DeviceKind::Motion(root.path("file")),
+            _ => {
+                if !name.is_empty() {
+                    root.complain("kind", unknown("kind of device", &name, &known));
+                }
+                Format::ALL[0]
+            }
+        },
+    };
+    DeviceKind::Wire(format)
+}
+
+fn port(root: &Table<'_>, kind: &DeviceKind) -> Port {
+    if root.has("usb") {
+        if root.has("port") {
+            root.complain("usb", "`usb` and `port` exclude each other; leave one out");
+        }
+        let text = root.text("usb");
+        let number = |hex: &str| (hex.len() == 4).then(|| u16::from_str_radix(hex, 16).ok()).flatten();
+        let ids = text.split_once(':').and_then(|(vendor, product)| number(vendor).zip(number(product)));
+        let Some((vendor, product)) = ids else {
+            root.complain("usb", format!("`{text}` are no USB ids; expected vendor and product as in \"0403:6001\""));
+            return Port::Auto;
+        };
+        return Port::Usb { vendor, product };
+    }
+    match root.text_or("port", "auto") {
+        auto if auto == "auto" => Port::Auto,
+        name => {
+            let udp = matches!(kind, DeviceKind::Wire(format) if matches!(format.link(), Link::Udp { .. }));
+            if udp && name.parse::<std::net::SocketAddr>().is_err() {
+                let wanted = "expected an address to listen at, as in \"127.0.0.1:39539\"";
+                root.complain("port", format!("`{name}` is no address; {wanted}"));
+            }
+            Port::Named(name)
+        }
+    }
+}
+
+fn filter(root: &Table<'_>) -> Option<FilterSettings> {
+    let default = FilterSettings::default();
+    if !root.is_table("filter") {
+        return root.flag_or("filter", true).then_some(default);
+    }
+    let table = root.table("filter");
+    let settings = FilterSettings {
+        min_cutoff: table.number_or("min_cutoff", default.min_cutoff, ranges::CUTOFF),
+        beta: table.number_or("beta", default.beta, ranges::BETA),
+        derivative_cutoff: table.number_or("derivative_cutoff", default.derivative_cutoff, ranges::CUTOFF),
+    };
+    table.finish();
+    Some(settings)
+}
+
+fn sensors(root: &Table<'_>) -> Vec<SensorMap> {
+    let mut sensors = Vec::new();
+    let tables = root.named("sensor");
+    for (name, table) in &tables {
+        let Some(sensor) = Sensor::named(name) else {
+            let known: Vec<String> = Sensor::all().map(Sensor::name).collect();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            table.complain("", unknown("sensor", name, &known));
+            continue;
+        };
+        let (flat, fist) = (table.number("flat", ranges::RAW), table.number("fist", ranges::RAW));
+        if flat == fist {
+            table.complain("fist", "`flat` and `fist` are the same: the sensor would say nothing; calibrate it");
+        }
+        let drives = Angle::all().filter(|angle| table.has(&angle.name())).map(|angle| {
+            let ends: [f64; 2] = table.numbers(&angle.name(), ranges::DEGREES);
+            (angle, ends.map(f64::to_radians))
+        });
+        let drives = drives.collect();
+        let mut crosstalk = Vec::new();
+        if let Some(others) = table.table_if_any("crosstalk") {
+            for other in Sensor::all().filter(|other| *other != sensor && others.has(&other.name())) {
+                if !tables.iter().any(|(name, _)| Sensor::named(name) == Some(other)) {
+                    others.complain(&other.name(), "the profile has no such sensor");
+                }
+                crosstalk.push((other, others.number(&other.name(), ranges::CROSSTALK)));
+            }
+            others.finish();
+        }
+        table.finish();
+        sensors.push(SensorMap { sensor, flat, fist, drives, crosstalk });
+    }
+    sensors.sort_by_key(|map: &SensorMap| map.sensor.index());
+    sensors
+}
+
+fn place(root: &Table<'_>) -> PlaceSettings {
+    let default = PlaceSettings::default();
+    let Some(table) = root.table_if_any("place") else { return default };
+    let palm = table.table_if_any("palm").map(|palm| {
+        let place = read_place(&palm, &Pose::identity());
+        palm.finish();
+        place.rotation
+    });
+    let settings = PlaceSettings {
+        anchor: [Anchor::Start, Anchor::World][table.choice_or("anchor", 0, &["start", "world"])],
+        frame: read_place(&table, &Pose::identity()),
+        scale: table.number_or("scale", 1.0, ranges::SCALE),
+        palm: palm.unwrap_or(default.palm),
+        uses: Parts {
+            fingers: table.flag_or("use_fingers", true),
+            position: table.flag_or("use_position", true),
+            orientation: table.flag_or("use_orientation", true),
+        },
+    };
+    if settings.uses == Parts::default() {
+        table.complain("use_fingers", "nothing is taken from the device; leave one of the three true");
+    }
+    table.finish();
+    settings
+}
+
+fn haptics(root: &Table<'_>) -> Option<HapticSettings> {
+    let default = HapticSettings::default();
+    if !root.is_table("haptics") {
+        return root.flag_or("haptics", false).then_some(default);
+    }
+    let table = root.table("haptics");
+    let source = [HapticSource::Force, HapticSource::Pressure][table.choice_or("from", 0, &["force", "pressure"])];
+    let full = if source == HapticSource::Force { default.full } else { 2e4 };
+    let settings = HapticSettings {
+        source,
+        full: table.number_or("full", full, ranges::FULL),
+        maximum: table.number_or("maximum", default.maximum, ranges::SHARE),
+        rate: table.number_or("rate", default.rate, ranges::RATE),
+        watchdog: table.number_or("watchdog", default.watchdog, ranges::WATCHDOG),
+    };
+    table.finish();
+    Some(settings)
+}

@@ -1,0 +1,224 @@
+//! The devices with which something is played.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail};
+use serde_json::{Value, json};
+
+use super::Talk;
+use super::run::summary::Spread;
+use crate::assets::{DeviceProfile, Files, Port, Scene, builtin_device_file, builtin_devices};
+use crate::body::HandId;
+use crate::devices::fusion::Fusion;
+use crate::devices::{Hands, SourceHandle, SourceState, Touch, start};
+use crate::hand::{HandModel, Skeleton};
+use crate::sim::World;
+use crate::tracking::{Driven, Finger, HandSample, Segment, Side};
+
+/// How often devices are looked at while they are waited for.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The profile of a device, by the file or the name of a shipped one; `@PORT` after it wins over the port in it.
+pub fn open_profile(name: &str) -> anyhow::Result<DeviceProfile> {
+    let (name, port) = match name.rsplit_once('@') {
+        Some((name, port)) => (name, Some(port)),
+        None => (name, None),
+    };
+    let file = Path::new(name);
+    let is_file = file.extension().is_some_and(|e| e == "toml");
+    let path = if is_file { Some(file.into()) } else { builtin_device_file(name) };
+    let path = path.with_context(|| {
+        let shipped: Vec<_> = builtin_devices().collect();
+        format!("{name}: expected the profile of a device (.toml), or a shipped one ({})", shipped.join(", "))
+    })?;
+    let mut profile = Files::default().load_device(&path)?;
+    if let Some(port) = port {
+        profile.port = Port::Named(port.into());
+    }
+    Ok(profile)
+}
+
+/// What devices of these profiles move.
+pub fn driven_by(profiles: &[DeviceProfile]) -> Driven {
+    let mut fusion = Fusion::new();
+    for profile in profiles {
+        fusion.add_source(profile);
+    }
+    fusion.drives()
+}
+
+/// Devices that run, and the hands of a scene that they move.
+pub struct Gear {
+    epoch: Instant,
+    fusion: Fusion,
+    worn: Vec<Worn>,
+    /// Number among the hands of the scene, name and side of the hands that are moved.
+    hands: Vec<(usize, String, Side)>,
+}
+
+/// A device that runs.
+struct Worn {
+    handle: SourceHandle,
+    samples: u64,
+    /// How old the newest sample was in each step that had one, s.
+    ages: Vec<f64>,
+    /// What was said of it last.
+    state: SourceState,
+    hint: Option<String>,
+}
+
+/// What came for the coming step.
+#[derive(Default)]
+pub struct Came {
+    /// Name of a hand, and what is new of it.
+    pub samples: Vec<(String, HandSample)>,
+    /// Buttons, and whether they went down.
+    pub buttons: Vec<(String, bool)>,
+}
+
+impl Gear {
+    /// Starts the devices for the hands of a scene.
+    pub fn put_on(profiles: &[DeviceProfile], scene: &Scene) -> anyhow::Result<Self> {
+        let (epoch, mut fusion) = (Instant::now(), Fusion::new());
+        let mut hands = Vec::new();
+        for (i, (name, hand)) in scene.names.hands.iter().zip(&scene.world.bodies.hands).enumerate() {
+            let side = hand.model().description.side;
+            // Of two hands of a side the first is moved.
+            if !hands.iter().any(|(_, _, other)| *other == side) {
+                fusion.add_hand(side, hand.skeleton.tracked.palm(), hand.skeleton.tracked.angles());
+                hands.push((i, name.clone(), side));
+            }
+        }
+        let wanted = driven_by(profiles);
+        for side in [Side::Left, Side::Right] {
+            let moved = wanted.palm[side as usize] || wanted.fingers[side as usize];
+            let named = profiles.iter().find(|profile| profile.side == Some(side));
+            if let Some(profile) = named.filter(|_| moved && !hands.iter().any(|(_, _, own)| *own == side)) {
+                bail!("{} is for the {} hand, and the scene has none", profile.name, side.name());
+            }
+        }
+        let skeletons = Hands { left: skeleton(scene, Side::Left)?, right: skeleton(scene, Side::Right)? };
+        let mut worn = Vec::new();
+        for profile in profiles {
+            fusion.add_source(profile);
+            let handle = start(profile, &skeletons, epoch).map_err(|why| anyhow!("{}: {why}", profile.name))?;
+            let state = SourceState::Connecting;
+            worn.push(Worn { handle, samples: 0, ages: Vec::new(), state, hint: None });
+        }
+        Ok(Self { epoch, fusion, worn, hands })
+    }
+
+    /// Waits until every device streams.
+    pub fn wait(&mut self, patience: Duration, talk: Talk) -> anyhow::Result<()> {
+        let start = Instant::now();
+        while let Some(silent) = self.worn.iter().find(|worn| worn.handle.state() != SourceState::Streaming) {
+            if start.elapsed() > patience {
+                let (name, state) = (silent.handle.name(), silent.handle.state());
+                let hint = silent.handle.statistics().hint.map_or(String::new(), |hint| format!("; {hint}"));
+                bail!("{name} sends nothing ({state}){hint}");
+            }
+            std::thread::sleep(LOOK);
+            self.tell_changes(talk);
+        }
+        self.tell_changes(talk);
+        Ok(())
+    }
+
+    /// Says what has become of the devices since it was last said.
+    pub fn tell_changes(&mut self, talk: Talk) {
+        for worn in &mut self.worn {
+            let (state, hint) = (worn.handle.state(), worn.handle.statistics().hint);
+            if state != worn.state {
+                talk.say(format_args!("{}: {state}", worn.handle.name()));
+                worn.state = state;
+            }
+            if let Some(hint) = hint.as_ref().filter(|hint| worn.hint.as_ref() != Some(hint)) {
+                talk.say(format_args!("{}: {hint}", worn.handle.name()));
+            }
+            worn.hint = hint;
+        }
+    }
+
+    /// What came since the last step; `now` is the time of the simulation.
+    pub fn gather(&mut self, now: f64) -> Came {
+        let wall = self.epoch.elapsed().as_secs_f64();
+        let mut came = Came::default();
+        for (source, worn) in self.worn.iter_mut().enumerate() {
+            let mut newest = None;
+            for sample in worn.handle.samples().try_iter() {
+                worn.samples += 1;
+                newest = Some(sample.time);
+                self.fusion.take(source, &sample);
+            }
+            worn.ages.extend(newest.map(|time| wall - time));
+            for event in worn.handle.buttons().try_iter() {
+                if event.name == "calibrate" && event.pressed {
+                    [Side::Left, Side::Right].into_iter().for_each(|side| self.fusion.recentre(source, side));
+                }
+                came.buttons.push((event.name, event.pressed));
+            }
+        }
+        for (_, name, side) in &self.hands {
+            let news = self.fusion.news(*side, now - wall);
+            came.samples.extend([news.palm, news.fingers].into_iter().flatten().map(|sample| (name.clone(), sample)));
+        }
+        came
+    }
+
+    /// Lets the devices feel what the hands feel.
+    pub fn feel(&self, world: &World) {
+        for (hand, _, side) in &self.hands {
+            let touch = touch(world, HandId::at(*hand), *side);
+            self.worn.iter().for_each(|worn| worn.handle.feel(touch));
+        }
+    }
+
+    /// What became of the devices, for `run --json`.
+    pub fn as_json(&self) -> Value {
+        let device = |worn: &Worn| {
+            let statistics = worn.handle.statistics();
+            json!({
+                "name": worn.handle.name(), "port": statistics.port, "state": worn.handle.state().to_string(),
+                "opened": statistics.opened, "samples": worn.samples, "age_ms": Spread::of(&worn.ages).as_json(),
+                "packets": statistics.decode.packets, "bad_checksums": statistics.decode.bad_checksums,
+                "skipped_bytes": statistics.decode.skipped_bytes, "hint": statistics.hint,
+            })
+        };
+        self.worn.iter().map(device).collect()
+    }
+
+    /// A line for each device.
+    pub fn lines(&self) -> Vec<String> {
+        let line = |worn: &Worn| {
+            let (age, decode) = (Spread::of(&worn.ages), worn.handle.statistics().decode);
+            format!(
+                "{}: {}, {} samples, {:.1} ms old (99 %: {:.1} ms), {} bad packets",
+                worn.handle.name(),
+                worn.handle.state(),
+                worn.samples,
+                age.median,
+                age.p99,
+                decode.bad_checksums
+            )
+        };
+        self.worn.iter().map(line).collect()
+    }
+}
+
+/// What a hand of a world feels.
+fn touch(world: &World, hand: HandId, side: Side) -> Touch {
+    let pressing = |segment| world.load(hand, segment).pressing;
+    let fingers = Finger::ALL.map(|finger| (0..3).map(|place| pressing(Segment::phalanx(finger, place))).sum());
+    Touch { side, fingers, palm: pressing(Segment::PALM), pressure: [0.0; 6] }
+}
+
+/// The skeleton of a hand of the scene, or that of the average hand.
+fn skeleton(scene: &Scene, side: Side) -> anyhow::Result<Skeleton> {
+    if let Some(model) = scene.models.iter().find(|model| model.description.side == side) {
+        return Ok(model.skeleton.clone());
+    }
+    let file = format!("fingerpad:/hands/{}.toml", side.name());
+    let model = HandModel::new(Files::default().load_hand(Path::new(&file))?)?;
+    Ok(model.skeleton)
+}

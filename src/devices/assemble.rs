@@ -1,0 +1,189 @@
+//! From the readings of a device to samples of a hand.
+
+use super::filter::OneEuro;
+use super::glove::GloveMap;
+use super::source::{SourceFeed, SourceSample};
+use crate::assets::{DeviceProfile, FilterSettings, Parts};
+use crate::math::{Quat, Vec3};
+use crate::protocol::{FlexReading, Reading, SENSORS, TrackedObject};
+use crate::tracking::Side;
+
+/// Puts the readings of a device together, calibrated and filtered.
+pub struct Assembler {
+    side: Side,
+    glove: GloveMap,
+    filters: Filters,
+    uses: Parts,
+    tilt: bool,
+    tracker: Option<String>,
+    buttons: u32,
+    /// What was said since the last sample.
+    pending: Pending,
+}
+
+#[derive(Default)]
+struct Pending {
+    flex: Option<FlexReading>,
+    position: Option<Vec3>,
+    orientation: Option<Quat>,
+}
+
+impl Pending {
+    fn is_empty(&self) -> bool {
+        self.flex.is_none() && self.position.is_none() && self.orientation.is_none()
+    }
+}
+
+struct Filters {
+    settings: Option<FilterSettings>,
+    bends: Vec<Option<OneEuro<f64>>>,
+    position: Option<OneEuro<Vec3>>,
+    orientation: Option<OneEuro<Quat>>,
+}
+
+impl Filters {
+    fn new(settings: Option<FilterSettings>) -> Self {
+        Self { settings, bends: vec![None; SENSORS], position: None, orientation: None }
+    }
+
+    fn bends(&mut self, time: f64, bends: &FlexReading) -> FlexReading {
+        let Some(settings) = self.settings else { return *bends };
+        FlexReading::of(bends.iter().map(|(sensor, bend)| {
+            let filter = self.bends[sensor.index()].get_or_insert_with(|| OneEuro::new(settings));
+            (sensor, filter.filter(time, bend))
+        }))
+    }
+
+    fn position(&mut self, time: f64, position: Vec3) -> Vec3 {
+        let Some(settings) = self.settings else { return position };
+        self.position.get_or_insert_with(|| OneEuro::new(settings)).filter(time, position)
+    }
+
+    fn orientation(&mut self, time: f64, orientation: Quat) -> Quat {
+        let Some(settings) = self.settings else { return orientation };
+        self.orientation.get_or_insert_with(|| OneEuro::new(settings)).filter(time, orientation)
+    }
+}
+
+impl Assembler {
+    /// For the device of a profile.
+    pub fn new(profile: &DeviceProfile) -> Self {
+        Self {
+            side: profile.side.unwrap_or(Side::Right),
+            glove: GloveMap::new(&profile.sensors),
+            filters: Filters::new(profile.filter),
+            uses: profile.place.uses,
+            tilt: profile.tilt,
+            tracker: profile.tracker.clone(),
+            buttons: 0,
+            pending: Pending::default(),
+        }
+    }
+
+    /// Takes readings in that came together, in their order, and sends the samples that they make. `times` are the end of the
+    /// last readings and of these: what came in between is spread evenly.
+    pub fn take(&mut self, readings: &[Reading], times: [f64; 2], feed: &SourceFeed) {
+        let whole = self.samples_in(readings);
+        let [last, now] = times;
+        let time = |n: usize| last + (now - last) * n as f64 / whole as f64;
+        let mut made = 0;
+        for reading in readings {
+            if self.begins_anew(reading) {
+                made += 1;
+                self.send(time(made), feed);
+            }
+            self.note(reading, feed);
+        }
+        if !self.pending.is_empty() {
+            self.send(now, feed);
+        }
+    }
+
+    /// How many samples some readings make.
+    fn samples_in(&self, readings: &[Reading]) -> usize {
+        let kinds = |reading: &Reading| match reading {
+            Reading::Flex(_) => Some(0),
+            Reading::Position { side, .. } if *side == self.side => Some(1),
+            Reading::Orientation(_) => Some(2),
+            _ => None,
+        };
+        let mut counts = [0; 3];
+        readings.iter().filter_map(kinds).for_each(|kind| counts[kind] += 1);
+        counts.into_iter().max().unwrap_or(0).max(1)
+    }
+
+    /// Whether a reading says again what the pending sample has.
+    fn begins_anew(&self, reading: &Reading) -> bool {
+        match reading {
+            Reading::Flex(_) => self.pending.flex.is_some(),
+            Reading::Position { side, .. } => *side == self.side && self.pending.position.is_some(),
+            Reading::Orientation(_) => self.pending.orientation.is_some(),
+            _ => false,
+        }
+    }
+
+    fn note(&mut self, reading: &Reading, feed: &SourceFeed) {
+        match reading {
+            Reading::Flex(flex) => self.pending.flex = Some(*flex),
+            Reading::Orientation(turn) => self.pending.orientation = Some(*turn),
+            Reading::Position { side, position } if *side == self.side => self.pending.position = Some(*position),
+            Reading::Tilt { pitch, roll } if self.tilt => {
+                // Fingers up about x, then about the forearm; which way it heads a tilt does not tell.
+                let up = Quat::from_scaled_axis(Vec3::x() * *pitch);
+                self.pending.orientation = Some(up * Quat::from_scaled_axis(-Vec3::z() * *roll));
+            }
+            Reading::Tracked { object, serial, pose } if self.is_ours(*object, serial) => {
+                self.pending.position = Some(pose.translation.vector);
+                self.pending.orientation = Some(pose.rotation);
+            }
+            Reading::Button { button, pressed } => {
+                let bit = 1 << (button_index(*button) % 32);
+                self.buttons = if *pressed { self.buttons | bit } else { self.buttons & !bit };
+                feed.press(button.to_string(), *pressed);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a tracked object is the hand: the one that the profile names, or any tracker or controller.
+    fn is_ours(&self, object: TrackedObject, serial: &str) -> bool {
+        match &self.tracker {
+            Some(name) => name == serial,
+            None => object != TrackedObject::Headset,
+        }
+    }
+
+    fn send(&mut self, time: f64, feed: &SourceFeed) {
+        let said = std::mem::take(&mut self.pending);
+        let mut sample = SourceSample { buttons: self.buttons, ..SourceSample::new(time, self.side) };
+        if let Some(flex) = said.flex {
+            sample.flex = flex;
+            sample.bends = self.filters.bends(time, &self.glove.bends(&flex));
+            if self.uses.fingers {
+                sample.angles = self.glove.angles(&sample.bends);
+            }
+        }
+        if let Some(position) = said.position.filter(|_| self.uses.position) {
+            sample.position = Some(self.filters.position(time, position));
+        }
+        if let Some(turn) = said.orientation.filter(|_| self.uses.orientation) {
+            sample.orientation = Some(self.filters.orientation(time, turn));
+        }
+        feed.send(sample);
+    }
+}
+
+fn button_index(button: crate::protocol::Button) -> u32 {
+    use crate::protocol::Button;
+    match button {
+        Button::JoystickClick => 0,
+        Button::Trigger => 1,
+        Button::A => 2,
+        Button::B => 3,
+        Button::Grab => 4,
+        Button::Pinch => 5,
+        Button::Menu => 6,
+        Button::Calibrate => 7,
+        Button::Numbered(number) => 8 + u32::from(number),
+    }
+}

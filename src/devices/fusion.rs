@@ -1,0 +1,216 @@
+//! Several devices, one hand: fingers from a glove, position from a tracker, orientation from an inertial sensor.
+//!
+//! Each part of a hand belongs to the first device in the order of their adding that tells of it and is not silent. A part whose
+//! device is silent stays as it is, and when it is told of again, by that device or another, it is eased there: the hand never
+//! jumps because a cable was loose.
+
+mod place;
+#[cfg(test)]
+mod tests;
+
+use self::place::Placed;
+use super::source::SourceSample;
+use crate::assets::{DeviceProfile, Parts};
+use crate::math::{Pose, Quat, Vec3};
+use crate::tracking::{ANGLES, Driven, HandSample, Side, minimum_jerk};
+
+/// How long a part is eased to where it is told to be again, s.
+const EASE: f64 = 0.3;
+
+/// The hands that devices tell of.
+#[derive(Debug, Default)]
+pub struct Fusion {
+    /// Left and right; `None` if there is no such hand.
+    hands: [Option<Fused>; 2],
+    sources: Vec<Source>,
+}
+
+#[derive(Debug)]
+struct Source {
+    stale: f64,
+    gives: Parts,
+    side: Option<Side>,
+    /// Where it has each hand.
+    placed: [Placed; 2],
+}
+
+/// What a step has news of. Times are those of the simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct News {
+    /// The palm.
+    pub palm: Option<HandSample>,
+    /// The joints.
+    pub fingers: Option<HandSample>,
+}
+
+impl Fusion {
+    /// A fusion of nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// There is such a hand, and here it begins.
+    pub fn add_hand(&mut self, side: Side, palm: &Pose, angles: &[f64; ANGLES]) {
+        self.hands[side as usize] = Some(Fused {
+            start: *palm,
+            position: Part::new(palm.translation.vector),
+            orientation: Part::new(palm.rotation),
+            fingers: Part::new(*angles),
+        });
+    }
+
+    /// A device tells of the hands from now on; what to call it in [`Fusion::take`].
+    pub fn add_source(&mut self, profile: &DeviceProfile) -> usize {
+        let placed = [Placed::new(&profile.place), Placed::new(&profile.place)];
+        self.sources.push(Source { stale: profile.stale, gives: profile.gives(), side: profile.side, placed });
+        self.sources.len() - 1
+    }
+
+    /// What the devices move: what they can tell of.
+    pub fn drives(&self) -> Driven {
+        let mut driven = Driven::default();
+        for side in [Side::Left, Side::Right] {
+            let own = self.sources.iter().filter(|source| source.side.is_none_or(|s| s == side));
+            for source in own {
+                driven.palm[side as usize] |= source.gives.position || source.gives.orientation;
+                driven.fingers[side as usize] |= source.gives.fingers;
+            }
+        }
+        driven
+    }
+
+    /// The device's next sample of a hand is where that hand begins in the scene.
+    pub fn recentre(&mut self, source: usize, side: Side) {
+        if let Some(source) = self.sources.get_mut(source) {
+            source.placed[side as usize].forget();
+        }
+    }
+
+    /// Takes a sample in; of a hand that is not there, nothing.
+    pub fn take(&mut self, source: usize, sample: &SourceSample) {
+        let (Some(hand), Some(own)) = (&mut self.hands[sample.side as usize], self.sources.get_mut(source)) else {
+            return;
+        };
+        let told = Told { source, time: sample.time, stale: own.stale };
+        let placed = &mut own.placed[sample.side as usize];
+        placed.anchor(sample.position, sample.orientation, &hand.start);
+        if let Some(position) = sample.position {
+            hand.position.tell(told, placed.position(&position));
+        }
+        if let Some(turn) = sample.orientation {
+            hand.orientation.tell(told, placed.orientation(&turn));
+        }
+        if sample.has_angles() {
+            // What the device does not see stays as it is.
+            let held = hand.fingers.value;
+            hand.fingers.tell(told, std::array::from_fn(|i| sample.angles[i].unwrap_or(held[i])));
+        }
+    }
+
+    /// What is new of a hand since it was last asked. `shift` is added to the times of the samples: it brings them to the clock
+    /// of the simulation.
+    pub fn news(&mut self, side: Side, shift: f64) -> News {
+        let Some(hand) = &mut self.hands[side as usize] else { return News::default() };
+        let palm_time = [hand.position.news(), hand.orientation.news()].into_iter().flatten().reduce(f64::max);
+        let palm = Pose::from_parts(hand.position.value.into(), hand.orientation.value);
+        let angles = hand.fingers.value;
+        News {
+            palm: palm_time.map(|time| HandSample { time: time + shift, palm: Some(palm), angles: None }),
+            fingers: (hand.fingers.news()).map(|time| HandSample {
+                time: time + shift,
+                palm: None,
+                angles: Some(angles),
+            }),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Fused {
+    /// Where it begins in the scene.
+    start: Pose,
+    position: Part<Vec3>,
+    orientation: Part<Quat>,
+    fingers: Part<[f64; ANGLES]>,
+}
+
+/// Who tells something when.
+#[derive(Clone, Copy)]
+struct Told {
+    source: usize,
+    time: f64,
+    stale: f64,
+}
+
+/// Something that can be a part of the way to another.
+trait Eased: Copy {
+    fn towards(&self, other: &Self, part: f64) -> Self;
+}
+
+impl Eased for Vec3 {
+    fn towards(&self, other: &Self, part: f64) -> Self {
+        self + part * (other - self)
+    }
+}
+
+impl Eased for Quat {
+    fn towards(&self, other: &Self, part: f64) -> Self {
+        self.try_slerp(other, part, 1e-9).unwrap_or(*other)
+    }
+}
+
+impl Eased for [f64; ANGLES] {
+    fn towards(&self, other: &Self, part: f64) -> Self {
+        std::array::from_fn(|i| self[i] + part * (other[i] - self[i]))
+    }
+}
+
+/// A part of a hand.
+#[derive(Debug)]
+struct Part<T> {
+    value: T,
+    /// Whose it is, when it was told of last, and how long that device may be silent.
+    owner: Option<(usize, f64, f64)>,
+    /// Since when and from where it is eased.
+    easing: Option<(f64, T)>,
+    /// The time of a value that nobody has asked for yet.
+    news: Option<f64>,
+}
+
+impl<T: Eased> Part<T> {
+    fn new(value: T) -> Self {
+        Self { value, owner: None, easing: None, news: None }
+    }
+
+    fn tell(&mut self, told: Told, target: T) {
+        let Told { source, time, stale } = told;
+        let goes_on = match self.owner {
+            None => false,
+            Some((owner, last, _)) if owner == source => {
+                if time <= last {
+                    return;
+                }
+                time - last <= stale
+            }
+            // Another's, who is not silent and comes first.
+            Some((owner, last, patience)) if owner < source && time - last <= patience => return,
+            Some(_) => false,
+        };
+        if !goes_on {
+            self.easing = Some((time, self.value));
+        }
+        self.owner = Some((source, time, stale));
+        self.news = Some(time);
+        self.value = match self.easing {
+            Some((since, from)) if time - since < EASE => from.towards(&target, minimum_jerk((time - since) / EASE)),
+            _ => {
+                self.easing = None;
+                target
+            }
+        };
+    }
+
+    fn news(&mut self) -> Option<f64> {
+        self.news.take()
+    }
+}

@@ -1,0 +1,53 @@
+use crate::assets::{Anchor, PlaceSettings};
+use crate::math::{Pose, Quat, Vec3};
+
+/// Where a device has a hand: from its frame to the world.
+///
+/// With [`Anchor::Start`] the first position stands for the place where the hand begins. The first orientation stands for its
+/// heading only: a tracker knows what is up, but not where the user's front is, so it is turned about the vertical as brings it
+/// nearest to the hand. With `d = q_start q⁻¹` that turn has the angle `2 atan2(d_y, d_w)`, the twist of `d` about y.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed {
+    settings: PlaceSettings,
+    heading: Option<Quat>,
+    /// A position of the device, and the place in the world that it stands for.
+    origin: Option<(Vec3, Vec3)>,
+}
+
+impl Placed {
+    pub fn new(settings: &PlaceSettings) -> Self {
+        let mut placed = Self { settings: *settings, heading: None, origin: None };
+        placed.forget();
+        placed
+    }
+
+    /// The next sample is the first.
+    pub fn forget(&mut self) {
+        let known = self.settings.anchor == Anchor::World;
+        self.heading = known.then(Quat::identity);
+        self.origin = known.then(|| (Vec3::zeros(), self.settings.frame.translation.vector));
+    }
+
+    /// Takes the first sample for the place where the hand begins.
+    pub fn anchor(&mut self, position: Option<Vec3>, turn: Option<Quat>, start: &Pose) {
+        if let (None, Some(turn)) = (self.heading, turn) {
+            let off = start.rotation * (self.settings.frame.rotation * turn * self.settings.palm).inverse();
+            let twist = 2.0 * off.j.atan2(off.w);
+            self.heading = Some(Quat::from_scaled_axis(Vec3::y() * twist));
+        }
+        if let (None, Some(position)) = (self.origin, position) {
+            self.origin = Some((position, start.translation.vector));
+        }
+    }
+
+    pub fn position(&self, told: &Vec3) -> Vec3 {
+        let (origin, place) = self.origin.unwrap_or_default();
+        let heading = self.heading.unwrap_or_else(Quat::identity);
+        place + heading * (self.settings.frame.rotation * (self.settings.scale * (told - origin)))
+    }
+
+    pub fn orientation(&self, told: &Quat) -> Quat {
+        let heading = self.heading.unwrap_or_else(Quat::identity);
+        heading * self.settings.frame.rotation * told * self.settings.palm
+    }
+}

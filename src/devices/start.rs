@@ -1,0 +1,36 @@
+use std::time::Instant;
+
+use super::source::SourceHandle;
+use super::wired;
+use crate::assets::{DeviceKind, DeviceProfile};
+use crate::hand::Skeleton;
+
+/// The hands that devices move: angles of joints are those of their skeletons.
+#[derive(Clone, Debug)]
+pub struct Hands {
+    /// The left one.
+    pub left: Skeleton,
+    /// The right one.
+    pub right: Skeleton,
+}
+
+/// Starts the device of a profile in its own thread; `epoch` is time zero of its samples. Whatever is missing or goes wrong with
+/// the device is told as the source's state, and tried again. An error is a device that this program cannot have.
+pub fn start(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> Result<SourceHandle, String> {
+    let failed = |error: std::io::Error| format!("no thread could be started for {}: {error}", profile.name);
+    match &profile.kind {
+        DeviceKind::Wire(format) => {
+            let (own, format) = (profile.clone(), *format);
+            let run = move |feed: &_| wired::run(feed, &own, &format, epoch, || wired::open(&own, &format));
+            SourceHandle::start(&profile.name, run).map_err(failed)
+        }
+        #[cfg(feature = "openxr")]
+        DeviceKind::OpenXr => super::start_openxr(&hands.left, &hands.right, epoch).map_err(failed),
+        #[cfg(not(feature = "openxr"))]
+        DeviceKind::OpenXr => Err("OpenXR needs the feature `openxr`, and this program was built without it".into()),
+        DeviceKind::Gamepad | DeviceKind::GametrakJoystick => {
+            Err("gamepads and joysticks need the feature `gamepad`, and this program was built without it".into())
+        }
+        DeviceKind::Motion(file) => Err(format!("{} is a motion; it is played by the program", file.display())),
+    }
+}

@@ -1,0 +1,102 @@
+//! USB devices of the kind of keyboards and joysticks, through the raw files in which Linux shows their reports.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::{Opened, READ_WAIT, Wire, is_nothing};
+use crate::assets::Port;
+
+/// Reads come back at once if nothing is there: `O_NONBLOCK` of Linux.
+const AT_ONCE: i32 = 0o4000;
+/// How often a file is looked at while nothing comes.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// Opens the reports of a USB device.
+pub(super) fn open(port: &Port, vendor: u16, product: Option<u16>) -> Result<Opened, String> {
+    if !cfg!(target_os = "linux") {
+        return Err("reports of USB devices are read on Linux only".into());
+    }
+    let name = match port {
+        Port::Named(name) => name.clone(),
+        Port::Auto => find(Path::new("/sys/class/hidraw"), vendor, product)?,
+        Port::Usb { vendor, product } => find(Path::new("/sys/class/hidraw"), *vendor, Some(*product))?,
+    };
+    let open = |write: bool| OpenOptions::new().read(true).write(write).custom_flags(AT_ONCE).open(&name);
+    // Devices that only talk need not be written to.
+    let file = open(true).or_else(|_| open(false)).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no {name}; is it plugged in?"),
+        io::ErrorKind::PermissionDenied => {
+            format!("{name} may not be opened; give its user the right to, by a rule of udev")
+        }
+        _ => format!("{name} cannot be opened: {error}"),
+    })?;
+    Ok(Opened { wire: Box::new(Reports(file)), port: name })
+}
+
+/// The raw file of a device, by the USB ids that the system writes down for it.
+fn find(list: &Path, vendor: u16, product: Option<u16>) -> Result<String, String> {
+    let entries = std::fs::read_dir(list).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries
+        .filter(|entry| {
+            let about = std::fs::read_to_string(entry.path().join("device/uevent")).unwrap_or_default();
+            let ids = about.lines().find_map(|line| ids_of(line.strip_prefix("HID_ID=")?));
+            ids.is_some_and(|(v, p)| v == vendor && product.is_none_or(|wanted| wanted == p))
+        })
+        .map(|entry| format!("/dev/{}", entry.file_name().to_string_lossy()))
+        .collect();
+    names.sort();
+    let ids = product.map_or(format!("{vendor:04x}:*"), |product| format!("{vendor:04x}:{product:04x}"));
+    names.into_iter().next().ok_or_else(|| format!("no USB device {ids} is plugged in"))
+}
+
+/// `bus:vendor:product` in hexadecimal digits.
+fn ids_of(text: &str) -> Option<(u16, u16)> {
+    let mut numbers = text.trim().split(':').skip(1).map(|hex| u32::from_str_radix(hex, 16).ok());
+    let mut next = || numbers.next()?.and_then(|number| u16::try_from(number).ok());
+    Some((next()?, next()?))
+}
+
+struct Reports(File);
+
+impl Wire for Reports {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let deadline = Instant::now() + READ_WAIT;
+        loop {
+            match self.0.read(buffer) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Err(error) if is_nothing(&error) && Instant::now() < deadline => std::thread::sleep(LOOK),
+                Err(error) if is_nothing(&error) => return Ok(0),
+                read => return read,
+            }
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        // The number of the report goes before it; these devices have but one.
+        self.0.write_all(&[&[0], bytes].concat())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_raw_file_is_found_by_its_ids() {
+        let folder = std::env::temp_dir().join(format!("fingerpad-hid-{}", std::process::id()));
+        for (name, id) in [("hidraw0", "0003:0000046D:0000C077"), ("hidraw3", "0003:000014B7:00000982")] {
+            let device = folder.join(name).join("device");
+            std::fs::create_dir_all(&device).expect("a folder");
+            std::fs::write(device.join("uevent"), format!("DRIVER=hid-generic\nHID_ID={id}\n")).expect("a file");
+        }
+        assert_eq!(find(&folder, 0x14B7, Some(0x0982)).as_deref(), Ok("/dev/hidraw3"));
+        assert_eq!(find(&folder, 0x046D, None).as_deref(), Ok("/dev/hidraw0"));
+        assert!(find(&folder, 0x5D70, None).is_err_and(|why| why == "no USB device 5d70:* is plugged in"));
+        std::fs::remove_dir_all(&folder).expect("the folder goes");
+        assert!(find(&folder, 0x046D, None).is_err(), "a system without such a list");
+        assert_eq!(ids_of("nonsense"), None);
+    }
+}

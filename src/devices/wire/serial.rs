@@ -1,0 +1,105 @@
+use std::io::{self, Read, Write};
+
+use serialport::{SerialPort, SerialPortInfo, SerialPortType};
+
+use super::{Opened, READ_WAIT, Wire, is_nothing};
+use crate::assets::Port;
+
+/// Opens the serial port of a profile.
+pub(super) fn open(port: &Port, baud: u32) -> Result<Opened, String> {
+    let name = match port {
+        Port::Named(name) => name.clone(),
+        Port::Auto => only_port(serialport::available_ports().unwrap_or_default())?,
+        Port::Usb { vendor, product } => {
+            port_with_ids(serialport::available_ports().unwrap_or_default(), *vendor, *product)?
+        }
+    };
+    let opened = serialport::new(&name, baud).timeout(READ_WAIT).open();
+    let mut line = opened.map_err(|error| refusal(&name, &error))?;
+    // Boards that reset or stay silent without it; not every line has the signal.
+    let _ = line.write_data_terminal_ready(true);
+    Ok(Opened { wire: Box::new(SerialLine(line)), port: name })
+}
+
+fn refusal(name: &str, error: &serialport::Error) -> String {
+    match error.kind() {
+        serialport::ErrorKind::NoDevice => format!("there is nothing at {name}, or another program has it open"),
+        serialport::ErrorKind::Io(io::ErrorKind::NotFound) => format!("there is no {name}; is it plugged in?"),
+        serialport::ErrorKind::Io(io::ErrorKind::PermissionDenied) => {
+            format!("{name} may not be opened; on Linux, join the group of the port (`dialout`) and log in again")
+        }
+        _ => format!("{name} cannot be opened: {error}"),
+    }
+}
+
+/// The port that is meant when none is named: the only one, or the only one on USB.
+fn only_port(ports: Vec<SerialPortInfo>) -> Result<String, String> {
+    let on_usb = |port: &&SerialPortInfo| matches!(port.port_type, SerialPortType::UsbPort(_));
+    let usb: Vec<_> = ports.iter().filter(on_usb).collect();
+    match (usb.as_slice(), ports.as_slice()) {
+        ([one], _) => Ok(one.port_name.clone()),
+        ([], [one]) => Ok(one.port_name.clone()),
+        ([], []) => Err("there is no serial port; plug the device in, or name its `port` in the profile".into()),
+        _ => {
+            let names: Vec<_> = ports.iter().map(|port| port.port_name.as_str()).collect();
+            Err(format!("there are several serial ports ({}); name the `port` in the profile", names.join(", ")))
+        }
+    }
+}
+
+fn port_with_ids(ports: Vec<SerialPortInfo>, vendor: u16, product: u16) -> Result<String, String> {
+    let fits = |port: &SerialPortInfo| matches!(&port.port_type, SerialPortType::UsbPort(usb) if (usb.vid, usb.pid) == (vendor, product));
+    let found = ports.into_iter().find(fits);
+    found
+        .map(|port| port.port_name)
+        .ok_or_else(|| format!("no serial port has the USB ids {vendor:04x}:{product:04x}; is the device plugged in?"))
+}
+
+struct SerialLine(Box<dyn SerialPort>);
+
+impl Wire for SerialLine {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer) {
+            // Something to read and nothing in it: the other end is gone.
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Err(error) if is_nothing(&error) => Ok(0),
+            read => read,
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serialport::UsbPortInfo;
+
+    use super::*;
+
+    fn port(name: &str, ids: Option<(u16, u16)>) -> SerialPortInfo {
+        let usb = |(vid, pid)| {
+            SerialPortType::UsbPort(UsbPortInfo { vid, pid, serial_number: None, manufacturer: None, product: None })
+        };
+        SerialPortInfo { port_name: name.into(), port_type: ids.map_or(SerialPortType::Unknown, usb) }
+    }
+
+    #[test]
+    fn the_port_is_found_or_asked_for() {
+        let (glove, other) = (port("/dev/ttyUSB0", Some((0x0403, 0x6001))), port("/dev/ttyS0", None));
+        assert_eq!(only_port(vec![other.clone(), glove.clone()]).as_deref(), Ok("/dev/ttyUSB0"));
+        assert_eq!(only_port(vec![other.clone()]).as_deref(), Ok("/dev/ttyS0"));
+        assert!(only_port(Vec::new()).is_err_and(|why| why.contains("plug the device in")));
+        let two = only_port(vec![glove.clone(), port("/dev/ttyUSB1", Some((1, 2)))]);
+        assert!(two.is_err_and(|why| why.contains("/dev/ttyUSB0, /dev/ttyUSB1")));
+        assert_eq!(port_with_ids(vec![other, glove.clone()], 0x0403, 0x6001).as_deref(), Ok("/dev/ttyUSB0"));
+        assert!(port_with_ids(vec![glove], 0x0403, 0x6002).is_err_and(|why| why.contains("0403:6002")));
+    }
+
+    #[test]
+    fn a_port_that_is_not_there_is_named() {
+        let why = open(&Port::Named("/dev/no-such-port".into()), 19200).err().expect("no port");
+        assert!(why.contains("/dev/no-such-port"), "{why}");
+    }
+}
