@@ -93,7 +93,7 @@ fn the_bytes_of_a_step_are_those_of_the_documentation() {
     // The checks were computed elsewhere.
     assert_eq!(frame, *b"\x04\x08\xc9\xef\xcd\xab\x89\x67\x45\x23\x01\xa7\x0a\xf4\xfd");
     let (bytes, _) = small("bytes");
-    assert!(bytes.starts_with(b"\x89FPR\r\n\x1a\n\x01\x00\x01"));
+    assert!(bytes.starts_with(b"\x89FPR\r\n\x1a\n\x02\x00\x01"));
 }
 
 #[test]
@@ -141,9 +141,9 @@ fn what_is_no_recording_of_this_format_is_refused_in_a_sentence() {
     let said = |bytes: &[u8]| parse(bytes).expect_err("an error").to_string();
     assert_eq!(said(b"seconds = 2"), "x.fpr: this is no recording; expected a file written by `run --record`");
     assert_eq!(said(b""), "x.fpr: this is no recording; expected a file written by `run --record`");
-    bytes[8] = 2;
-    assert_eq!(said(&bytes), "x.fpr: this recording has format 2; this program reads format 1");
     bytes[8] = 1;
+    assert_eq!(said(&bytes), "x.fpr: this recording has format 1; this program reads format 2");
+    bytes[8] = 2;
     assert!(said(&bytes[..40]).ends_with("ends at byte 40, before its first step could begin; nothing can be played"));
     let more = [&bytes[..], b"!"].concat();
     let end = bytes.len();

@@ -102,8 +102,8 @@ fn kind(root: &Table<'_>, side: Side) -> DeviceKind {
 
 fn port(root: &Table<'_>, kind: &DeviceKind) -> Port {
     if root.has("usb") {
-        if root.has("port") {
-            root.complain("usb", "`usb` and `port` exclude each other; leave one out");
+        if root.text_or("port", "auto") != "auto" {
+            root.complain("usb", "`usb` and a named `port` exclude each other; leave one out");
         }
         let text = root.text("usb");
         let number = |hex: &str| (hex.len() == 4).then(|| u16::from_str_radix(hex, 16).ok()).flatten();

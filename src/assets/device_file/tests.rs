@@ -82,7 +82,7 @@ fn what_is_wrong_is_named_with_its_line() {
         let place = format!("glove.toml:{line}:");
         assert!(said.iter().any(|p| p.starts_with(&place) && p.contains(words)), "{line} {words}: {said:#?}");
     };
-    has(1, "did you mean `5dt-5`?");
+    has(1, "did you mean `5dt-16`?");
     has(2, "baud");
     has(3, "there is no sensor `sixth`");
     has(8, "calibrate it");
