@@ -7,8 +7,9 @@ use anyhow::{Context, anyhow, bail};
 use serde_json::{Value, json};
 
 use super::Talk;
+use super::player::Player;
 use super::run::summary::Spread;
-use crate::assets::{DeviceProfile, Files, Port, Scene, builtin_device_file, builtin_devices};
+use crate::assets::{DeviceProfile, Files, Port, Scene, Setting, builtin_device_file, builtin_devices};
 use crate::body::HandId;
 use crate::devices::fusion::Fusion;
 use crate::devices::{Hands, SourceHandle, SourceState, Touch, start};
@@ -18,6 +19,39 @@ use crate::tracking::{Driven, Finger, HandSample, Segment, Side};
 
 /// How often devices are looked at while they are waited for.
 const LOOK: Duration = Duration::from_millis(5);
+
+/// The devices that move the hands.
+#[derive(clap::Args)]
+pub struct DeviceArguments {
+    /// A device that moves a hand: a profile (.toml) or the name of a shipped one, with `@PORT` for another port. Several make one hand.
+    #[arg(long, value_name = "PROFILE[@PORT]")]
+    device: Vec<String>,
+    /// Seconds to wait for devices.
+    #[arg(long, default_value_t = 5.0, value_name = "SECONDS", requires = "device")]
+    device_wait: f64,
+}
+
+impl DeviceArguments {
+    /// Whether there are any.
+    pub fn any(&self) -> bool {
+        !self.device.is_empty()
+    }
+
+    /// Loads what is to be played, with its devices ready.
+    pub fn load(&self, scene: &Path, settings: &[Setting], talk: Talk) -> anyhow::Result<Player> {
+        if !self.any() {
+            return Player::load(scene, settings);
+        }
+        let profiles: Vec<_> = self.device.iter().map(|name| open_profile(name)).collect::<anyhow::Result<_>>()?;
+        let patience =
+            Duration::try_from_secs_f64(self.device_wait).context("`--device-wait` is a number of seconds")?;
+        let mut player = Player::load_for_device(scene, settings, driven_by(&profiles))?;
+        let mut gear = Gear::put_on(&profiles, &player.scene())?;
+        gear.wait(patience, talk)?;
+        player.put_on(gear);
+        Ok(player)
+    }
+}
 
 /// The profile of a device, by the file or the name of a shipped one; `@PORT` after it wins over the port in it.
 pub fn open_profile(name: &str) -> anyhow::Result<DeviceProfile> {
@@ -81,15 +115,7 @@ impl Gear {
     /// Starts the devices for the hands of a scene.
     pub fn put_on(profiles: &[DeviceProfile], scene: &Scene) -> anyhow::Result<Self> {
         let (epoch, mut fusion) = (Instant::now(), Fusion::new());
-        let mut hands = Vec::new();
-        for (i, (name, hand)) in scene.names.hands.iter().zip(&scene.world.bodies.hands).enumerate() {
-            let side = hand.model().description.side;
-            // Of two hands of a side the first is moved.
-            if !hands.iter().any(|(_, _, other)| *other == side) {
-                fusion.add_hand(side, hand.skeleton.tracked.palm(), hand.skeleton.tracked.angles());
-                hands.push((i, name.clone(), side));
-            }
-        }
+        let hands = fit(&mut fusion, scene);
         let wanted = driven_by(profiles);
         for side in [Side::Left, Side::Right] {
             let moved = wanted.palm[side as usize] || wanted.fingers[side as usize];
@@ -107,6 +133,15 @@ impl Gear {
             worn.push(Worn { handle, samples: 0, ages: Vec::new(), state, hint: None });
         }
         Ok(Self { epoch, fusion, worn, hands })
+    }
+
+    /// Moves the hands of another scene from now on; they begin anew there.
+    #[cfg(feature = "viewer")]
+    pub fn move_to(&mut self, scene: &Scene) {
+        self.hands = fit(&mut self.fusion, scene);
+        for source in 0..self.worn.len() {
+            [Side::Left, Side::Right].into_iter().for_each(|side| self.fusion.recentre(source, side));
+        }
     }
 
     /// Waits until every device streams.
@@ -204,6 +239,19 @@ impl Gear {
         };
         self.worn.iter().map(line).collect()
     }
+}
+
+/// The hands of a scene that are moved; of two of a side the first.
+fn fit(fusion: &mut Fusion, scene: &Scene) -> Vec<(usize, String, Side)> {
+    let mut hands: Vec<(usize, String, Side)> = Vec::new();
+    for (i, (name, hand)) in scene.names.hands.iter().zip(&scene.world.bodies.hands).enumerate() {
+        let side = hand.model().description.side;
+        if !hands.iter().any(|(_, _, other)| *other == side) {
+            fusion.add_hand(side, hand.skeleton.tracked.palm(), hand.skeleton.tracked.angles());
+            hands.push((i, name.clone(), side));
+        }
+    }
+    hands
 }
 
 /// What a hand of a world feels.

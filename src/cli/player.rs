@@ -146,9 +146,33 @@ impl Player {
         Ok(())
     }
 
+    /// Loads something else, or the same again; devices that move the hands go on with it.
+    #[cfg(feature = "viewer")]
+    pub fn load_next(&mut self, file: &Path, settings: &[Setting]) -> anyhow::Result<Self> {
+        let Some(mut gear) = self.gear.take() else { return Self::load(file, settings) };
+        let next = Self::load_for_device(file, settings, self.header.device);
+        match next {
+            Ok(mut player) => {
+                gear.move_to(&player.scene());
+                player.gear = Some(gear);
+                Ok(player)
+            }
+            Err(error) => {
+                self.gear = Some(gear);
+                Err(error)
+            }
+        }
+    }
+
     /// Devices move the hands from now on.
     pub fn put_on(&mut self, gear: Gear) {
         self.gear = Some(gear);
+    }
+
+    /// Whether devices move the hands.
+    #[cfg(feature = "viewer")]
+    pub fn has_gear(&self) -> bool {
+        self.gear.is_some()
     }
 
     /// The devices that move the hands.

@@ -6,13 +6,12 @@ mod trace;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use serde_json::Value;
 
 use self::summary::Summary;
 pub use self::trace::Tables;
 use super::Talk;
-use super::gear::{Gear, driven_by, open_profile};
+use super::gear::DeviceArguments;
 use super::player::Player;
 use super::scene_arguments::SceneArguments;
 use crate::assets::Setting;
@@ -33,12 +32,8 @@ pub struct Arguments {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// A device that moves a hand: a profile (.toml) or the name of a shipped one, with `@PORT` for another port. Several make one hand.
-    #[arg(long, value_name = "PROFILE[@PORT]")]
-    device: Vec<String>,
-    /// Seconds to wait for devices.
-    #[arg(long, default_value_t = 5.0, requires = "device")]
-    device_wait: f64,
+    #[command(flatten)]
+    devices: DeviceArguments,
     /// Go no faster than the clock on the wall.
     #[arg(long)]
     realtime: bool,
@@ -63,7 +58,7 @@ pub enum End {
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     let clock = Instant::now();
-    let mut player = load(arguments, talk)?;
+    let mut player = arguments.devices.load(&arguments.scene, &settings(arguments), talk)?;
     let loading = 1e3 * clock.elapsed().as_secs_f64();
     talk.whisper(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));
     if arguments.view {
@@ -78,7 +73,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     let mut tables = Tables::create(&player, &csv, &parquet)?;
     let mut summary = Summary::default();
     // Devices keep their own time.
-    let realtime = arguments.realtime || !arguments.device.is_empty();
+    let realtime = arguments.realtime || arguments.devices.any();
     let played = play(&mut player, realtime, &mut summary, &mut tables, talk);
     let written = tables.finish().and(player.finish_recording());
     played.and(written)?;
@@ -88,22 +83,6 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     }
     let devices = gear.map(|gear| ("devices", gear.as_json()));
     Ok(conclude(&player, &summary, arguments.json, devices))
-}
-
-/// What is to be played, with its devices ready.
-fn load(arguments: &Arguments, talk: Talk) -> anyhow::Result<Player> {
-    let settings = settings(arguments);
-    if arguments.device.is_empty() {
-        return Player::load(&arguments.scene, &settings);
-    }
-    let profiles: Vec<_> = arguments.device.iter().map(|name| open_profile(name)).collect::<anyhow::Result<_>>()?;
-    let mut player = Player::load_for_device(&arguments.scene, &settings, driven_by(&profiles))?;
-    let mut gear = Gear::put_on(&profiles, &player.scene())?;
-    let patience =
-        Duration::try_from_secs_f64(arguments.device_wait).context("`--device-wait` is a number of seconds")?;
-    gear.wait(patience, talk)?;
-    player.put_on(gear);
-    Ok(player)
 }
 
 /// The settings of the command line.

@@ -32,6 +32,8 @@ pub struct Arguments {
     scene: PathBuf,
     #[command(flatten)]
     changes: super::scene_arguments::SceneArguments,
+    #[command(flatten)]
+    devices: super::gear::DeviceArguments,
     /// Layers to show at first.
     #[arg(long, value_name = "LAYER,…", value_delimiter = ',')]
     show: Vec<String>,
@@ -102,7 +104,7 @@ mod showing {
     /// The command.
     pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
         let settings = arguments.changes.settings([]);
-        let player = Player::load(&arguments.scene, &settings)?;
+        let player = arguments.devices.load(&arguments.scene, &settings, talk)?;
         let mut showing = Showing { settings, size: arguments.size, frames: arguments.frames, ..Showing::default() };
         if !arguments.show.is_empty() {
             showing.layers = layers(&arguments.show)?;

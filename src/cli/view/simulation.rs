@@ -179,7 +179,8 @@ impl Simulation {
 
     /// A scene whose hand is driven has no end.
     fn is_over(&self) -> bool {
-        self.player.is_over() && (self.puppet.is_none() || self.length().is_none())
+        let is_driven = self.puppet.is_some() || self.player.has_gear();
+        self.player.is_over() && (!is_driven || self.length().is_none())
     }
 
     /// How long it is meant to run; of a script nobody knows.
@@ -328,7 +329,7 @@ impl Simulation {
 
     /// Plays something else, or the same again. If it is broken, what there is stays, and stands still.
     fn load(&mut self, file: &Path, settings: &[Setting]) -> bool {
-        match Player::load(file, settings) {
+        match self.player.load_next(file, settings) {
             Ok(player) => {
                 let driven = self.puppet.as_ref().map(|(hand, _)| *hand);
                 self.player = player;
