@@ -150,8 +150,10 @@ impl Gear {
         while let Some(silent) = self.worn.iter().find(|worn| worn.handle.state() != SourceState::Streaming) {
             if start.elapsed() > patience {
                 let (name, state) = (silent.handle.name(), silent.handle.state());
-                let hint = silent.handle.statistics().hint.map_or(String::new(), |hint| format!("; {hint}"));
-                bail!("{name} sends nothing ({state}){hint}");
+                let statistics = silent.handle.statistics();
+                let hint = statistics.hint.map_or(String::new(), |hint| format!("; {hint}"));
+                let at = if statistics.port.is_empty() { String::new() } else { format!(" at {}", statistics.port) };
+                bail!("{name}{at} sends nothing ({state}){hint}");
             }
             std::thread::sleep(LOOK);
             self.tell_changes(talk);
