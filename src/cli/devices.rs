@@ -1,4 +1,13 @@
+mod emulate;
+mod link;
+mod performer;
+mod playback;
+mod record;
+
 use clap::Subcommand;
+
+pub use self::playback::{is_recording, recorded_profile, start};
+use super::Talk;
 
 /// What to do with devices.
 #[derive(Subcommand)]
@@ -9,12 +18,23 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Be a device that is not there: prints the path of a pseudo-terminal that speaks its bytes.
+    Emulate(emulate::Arguments),
+    /// Record the bytes of a device, to be played in its place: `--device FILE.fpraw`.
+    Record(record::Arguments),
 }
 
-pub fn run(command: &Command) -> anyhow::Result<()> {
-    let Command::List { json } = command;
+pub fn run(command: &Command, talk: Talk) -> anyhow::Result<()> {
+    match command {
+        Command::List { json } => list(*json),
+        Command::Emulate(arguments) => emulate::run(arguments, talk),
+        Command::Record(arguments) => record::run(arguments, talk),
+    }
+}
+
+fn list(json: bool) -> anyhow::Result<()> {
     let found = crate::devices::list();
-    if *json {
+    if json {
         let list: Vec<_> = found
             .iter()
             .map(|f| serde_json::json!({ "kind": f.kind.to_string(), "name": f.name, "detail": f.detail, "problem": f.problem }))

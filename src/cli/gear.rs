@@ -1,18 +1,19 @@
 //! The devices with which something is played.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use super::Talk;
+use super::devices::{is_recording, recorded_profile, start};
 use super::player::Player;
 use super::run::summary::Spread;
 use crate::assets::{DeviceProfile, Files, Port, Scene, Setting, builtin_device_file, builtin_devices};
 use crate::body::HandId;
 use crate::devices::fusion::Fusion;
-use crate::devices::{Hands, SourceHandle, SourceState, Touch, start};
+use crate::devices::{Hands, SourceHandle, SourceState, Touch};
 use crate::hand::{HandModel, Skeleton};
 use crate::sim::World;
 use crate::tracking::{Driven, Finger, HandSample, Segment, Side};
@@ -53,8 +54,17 @@ impl DeviceArguments {
     }
 }
 
-/// The profile of a device, by the file or the name of a shipped one; `@PORT` after it wins over the port in it.
+/// The profile of a device, by the file or the name of a shipped one; `@PORT` after it wins over the port in it. That of a recording
+/// of bytes (.fpraw) is the one with which it was made, and it is plugged into the recording.
 pub fn open_profile(name: &str) -> anyhow::Result<DeviceProfile> {
+    if is_recording(Path::new(name)) && !name.contains('@') {
+        return recorded_profile(Path::new(name));
+    }
+    open_profile_from(&Files::default(), name).map(|(profile, _)| profile)
+}
+
+/// The same of files that are remembered, without recordings; and the path of its file.
+pub fn open_profile_from(files: &Files, name: &str) -> anyhow::Result<(DeviceProfile, PathBuf)> {
     let (name, port) = match name.rsplit_once('@') {
         Some((name, port)) => (name, Some(port)),
         None => (name, None),
@@ -62,15 +72,18 @@ pub fn open_profile(name: &str) -> anyhow::Result<DeviceProfile> {
     let file = Path::new(name);
     let is_file = file.extension().is_some_and(|e| e == "toml");
     let path = if is_file { Some(file.into()) } else { builtin_device_file(name) };
-    let path = path.with_context(|| {
+    let path: PathBuf = path.with_context(|| {
         let shipped: Vec<_> = builtin_devices().collect();
-        format!("{name}: expected the profile of a device (.toml), or a shipped one ({})", shipped.join(", "))
+        format!(
+            "{name}: expected the profile of a device (.toml), a recording of its bytes (.fpraw), or a shipped profile ({})",
+            shipped.join(", ")
+        )
     })?;
-    let mut profile = Files::default().load_device(&path)?;
+    let mut profile = files.load_device(&path)?;
     if let Some(port) = port {
         profile.port = Port::Named(port.into());
     }
-    Ok(profile)
+    Ok((profile, path))
 }
 
 /// What devices of these profiles move.
@@ -128,7 +141,7 @@ impl Gear {
         let mut worn = Vec::new();
         for profile in profiles {
             fusion.add_source(profile);
-            let handle = start(profile, &skeletons, epoch).map_err(|why| anyhow!("{}: {why}", profile.name))?;
+            let handle = start(profile, &skeletons, epoch)?;
             let state = SourceState::Connecting;
             worn.push(Worn { handle, samples: 0, ages: Vec::new(), state, hint: None });
         }

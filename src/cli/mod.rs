@@ -8,6 +8,7 @@ mod devices;
 mod docs;
 mod gear;
 mod hand;
+mod motion;
 mod player;
 mod plot;
 mod problem;
@@ -128,7 +129,7 @@ pub fn main() -> ExitCode {
         Some(Command::Render(arguments)) => render::run(&arguments, talk),
         Some(Command::Study(study)) => study::run(&study, talk),
         Some(Command::Problem(command)) => problem::run(&command, talk),
-        Some(Command::Devices(command)) => devices::run(&command),
+        Some(Command::Devices(command)) => devices::run(&command, talk),
         #[cfg(feature = "script")]
         Some(Command::Docs(arguments)) => docs::run(&arguments, talk),
         Some(Command::Completions { shell }) => {

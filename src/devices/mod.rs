@@ -1,6 +1,7 @@
 //! Rank 7: gloves, trackers, headsets and gamepads. The only module that names openxr, gilrs and serialport.
 
 mod assemble;
+pub mod emulator;
 pub mod filter;
 pub mod fusion;
 #[cfg(feature = "gamepad")]
@@ -22,4 +23,4 @@ pub use list::{Found, Kind, list};
 pub use source::{
     ButtonEvent, SourceFeed, SourceHandle, SourceSample, SourceState, SourceStatistics, Told, Touch, Vibration,
 };
-pub use start::{Hands, start};
+pub use start::{Hands, start, start_on};

@@ -1,9 +1,11 @@
 use std::time::Instant;
 
 use super::source::SourceHandle;
+use super::wire::Opened;
 use super::wired;
 use crate::assets::{DeviceKind, DeviceProfile};
 use crate::hand::Skeleton;
+use crate::protocol::Format;
 
 /// The hands that devices move: angles of joints are those of their skeletons.
 #[derive(Clone, Debug)]
@@ -21,8 +23,7 @@ pub fn start(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> Result<S
     match &profile.kind {
         DeviceKind::Wire(format) => {
             let (own, format) = (profile.clone(), *format);
-            let run = move |feed: &_| wired::run(feed, &own, &format, epoch, || wired::open(&own, &format));
-            SourceHandle::start(&profile.name, run).map_err(failed)
+            start_on(profile, format, epoch, move || wired::open(&own, &format)).map_err(failed)
         }
         #[cfg(feature = "openxr")]
         DeviceKind::OpenXr => super::start_openxr(&hands.left, &hands.right, epoch).map_err(failed),
@@ -33,4 +34,15 @@ pub fn start(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> Result<S
         }
         DeviceKind::Motion(file) => Err(format!("{} is a motion; it is played by the program", file.display())),
     }
+}
+
+/// Starts the device of a profile that speaks a format, on a line that is opened in another way than its profile says.
+pub fn start_on(
+    profile: &DeviceProfile,
+    format: Format,
+    epoch: Instant,
+    open: impl FnMut() -> Result<Opened, String> + Send + 'static,
+) -> std::io::Result<SourceHandle> {
+    let own = profile.clone();
+    SourceHandle::start(&profile.name, move |feed| wired::run(feed, &own, &format, epoch, open))
 }

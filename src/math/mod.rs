@@ -1,9 +1,11 @@
 //! Rank 0: the vocabulary of numbers. f64 throughout; f32 appears only at the viewer and the wire.
 
 mod hash;
+mod random;
 mod rotation;
 
 pub use hash::StateHash;
+pub use random::Random;
 pub use rotation::{exp, log, polar_from, rotation_between, skew};
 
 /// A point or a direction in metres.

@@ -65,6 +65,13 @@ impl<'b> Scanner<'b> {
         Ok(&rest[..length])
     }
 
+    /// Everything that is left.
+    pub fn rest(&mut self) -> &'b [u8] {
+        let rest = &self.bytes[self.at..];
+        self.at = self.bytes.len();
+        rest
+    }
+
     pub fn byte(&mut self, what: &str) -> Result<u8, Damage> {
         Ok(self.take(1, what)?[0])
     }

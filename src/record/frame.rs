@@ -4,29 +4,11 @@
 use super::bytes::{Scanner, checksum, put_count};
 use super::error::Damage;
 
-/// What a frame holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum FrameKind {
-    /// What was run, and with what.
-    Header = 1,
-    /// A file that the run was made from.
-    File = 2,
-    /// The state before the first step.
-    Start = 3,
-    /// A step.
-    Step = 4,
-    /// How it ended.
-    End = 5,
-}
-
-const KINDS: [FrameKind; 5] = [FrameKind::Header, FrameKind::File, FrameKind::Start, FrameKind::Step, FrameKind::End];
-
 /// A frame as it stands in a file.
 #[derive(Debug)]
 pub struct Frame<'b> {
-    /// What it holds.
-    pub kind: FrameKind,
+    /// What it holds: a number from 1, of which each kind of file has its own.
+    pub kind: u8,
     /// Where it begins.
     pub offset: usize,
     /// Its payload.
@@ -43,9 +25,9 @@ impl<'b> Frame<'b> {
 }
 
 /// Appends a frame.
-pub fn put_frame(out: &mut Vec<u8>, kind: FrameKind, payload: &[u8]) {
+pub fn put_frame(out: &mut Vec<u8>, kind: u8, payload: &[u8]) {
     let start = out.len();
-    out.push(kind as u8);
+    out.push(kind);
     put_count(out, payload.len() as u64);
     out.push(head_check(&out[start..]));
     out.extend(payload);
@@ -57,17 +39,18 @@ fn head_check(head: &[u8]) -> u8 {
     checksum(&[head]) as u8
 }
 
-/// The frame at an offset; nothing if the file ends before it does.
-pub fn read_frame(file: &[u8], offset: usize) -> Result<Option<Frame<'_>>, Damage> {
+/// The frame at an offset of a file with so many kinds of frames; nothing if the file ends before it does.
+pub fn read_frame(file: &[u8], offset: usize, kinds: u8) -> Result<Option<Frame<'_>>, Damage> {
     let rest = file.get(offset..).unwrap_or_default();
     // What is reserved on a disk and was never written is zero.
     if rest.iter().all(|byte| *byte == 0) {
         return Ok(None);
     }
     let damage = |message: String| Err(Damage { offset, message });
-    let Some(kind) = KINDS.into_iter().find(|kind| *kind as u8 == rest[0]) else {
-        return damage(format!("expected a frame of kind 1 to 5, found {}", rest[0]));
-    };
+    let kind = rest[0];
+    if !(1..=kinds).contains(&kind) {
+        return damage(format!("expected a frame of kind 1 to {kinds}, found {kind}"));
+    }
     // A length has ten bytes at most.
     let Some(length_bytes) = rest[1..].iter().take(10).position(|byte| *byte < 0x80).map(|place| place + 1) else {
         return if rest.len() <= 10 { Ok(None) } else { damage("the length of the frame has no end".into()) };
@@ -100,18 +83,18 @@ mod tests {
         for length in [0, 1, 127, 128, 5000] {
             let payload: Vec<u8> = (0..length).map(|i| i as u8).collect();
             let mut file = vec![9; 3];
-            put_frame(&mut file, FrameKind::Step, &payload);
-            let frame = read_frame(&file, 3).expect("sound").expect("whole");
-            assert_eq!((frame.kind, frame.payload, after(&frame)), (FrameKind::Step, &payload[..], file.len()));
+            put_frame(&mut file, 4, &payload);
+            let frame = read_frame(&file, 3, 5).expect("sound").expect("whole");
+            assert_eq!((frame.kind, frame.payload, after(&frame)), (4, &payload[..], file.len()));
             for end in 3..file.len() {
-                assert!(read_frame(&file[..end], 3).is_ok_and(|frame| frame.is_none()), "cut at {end}");
+                assert!(read_frame(&file[..end], 3, 5).is_ok_and(|frame| frame.is_none()), "cut at {end}");
             }
             for bit in 0..8 * (file.len() - 3) {
                 let mut bad = file.clone();
                 bad[3 + bit / 8] ^= 1 << (bit % 8);
-                assert!(read_frame(&bad, 3).is_err(), "bit {bit} of {length}");
+                assert!(read_frame(&bad, 3, 5).is_err(), "bit {bit} of {length}");
             }
         }
-        assert!(read_frame(&[0; 100], 3).is_ok_and(|frame| frame.is_none()), "nothing was written there");
+        assert!(read_frame(&[0; 100], 3, 5).is_ok_and(|frame| frame.is_none()), "nothing was written there");
     }
 }

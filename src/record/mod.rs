@@ -1,5 +1,5 @@
 //! Rank 7: recordings. Everything that a run came from is kept, with the hash of the state after every step, so that it can be repeated bit
-//! for bit and checked; and what it did can be written as a table. `docs/recording.md` describes the file.
+//! for bit and checked; and what it did can be written as a table. `docs/recording.md` describes the file; `docs/raw_bytes.md` that of the bytes of a device.
 
 mod bytes;
 mod csv;
@@ -8,6 +8,7 @@ mod frame;
 mod header;
 mod input;
 mod parquet;
+mod raw;
 mod recorder;
 mod recording;
 mod table;
@@ -21,6 +22,7 @@ pub use error::{RecordError, WriteError};
 pub use header::{Header, Source};
 pub use input::Input;
 pub use parquet::ParquetWriter;
+pub use raw::{RAW_EXTENSION, RAW_FORMAT, RawError, RawEvent, RawHeader, RawRecord, RawRecorder, RawRecording};
 pub use recorder::Recorder;
 pub use recording::{Ending, RecordedStep, Recording};
 pub use table::{Column, Columns, Kind};

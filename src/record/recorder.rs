@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use super::FORMAT;
 use super::bytes::{put_count, put_text, put_word};
 use super::error::WriteError;
-use super::frame::{FrameKind, put_frame};
+use super::frame::put_frame;
 use super::header::Header;
 use super::input::Input;
-use super::recording::{Ending, MAGIC};
+use super::recording::{Ending, FrameKind, MAGIC};
 
 /// What a crash may cost at most.
 const FLUSH: Duration = Duration::from_millis(250);
@@ -84,7 +84,7 @@ impl Recorder {
         self.payload.clear();
         self.frame.clear();
         fill(&mut self.payload);
-        put_frame(&mut self.frame, kind, &self.payload);
+        put_frame(&mut self.frame, kind as u8, &self.payload);
         self.out.write_all(&self.frame).map_err(WriteError::of(&self.file))
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::FORMAT;
 use super::bytes::Scanner;
 use super::error::{Damage, RecordError};
-use super::frame::{Frame, FrameKind, after, read_frame};
+use super::frame::{Frame, after, read_frame};
 use super::header::Header;
 use super::input::Input;
 
@@ -15,6 +15,24 @@ pub(super) const MAGIC: [u8; 8] = *b"\x89FPR\r\n\x1a\n";
 
 /// Bytes before the first frame: those, and the format.
 const HEAD: usize = MAGIC.len() + 2;
+
+/// What a frame holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum FrameKind {
+    /// What was run, and with what.
+    Header = 1,
+    /// A file that the run was made from.
+    File = 2,
+    /// The state before the first step.
+    Start = 3,
+    /// A step.
+    Step = 4,
+    /// How it ended.
+    End = 5,
+}
+
+const KINDS: [FrameKind; 5] = [FrameKind::Header, FrameKind::File, FrameKind::Start, FrameKind::Step, FrameKind::End];
 
 /// A recording that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,7 +145,7 @@ struct Draft {
 impl Draft {
     fn read(bytes: &[u8], first: usize) -> Result<Self, Damage> {
         let mut draft = Self { end: first, ..Self::default() };
-        while let Some(frame) = read_frame(bytes, draft.end)? {
+        while let Some(frame) = read_frame(bytes, draft.end, KINDS.len() as u8)? {
             let mut scanner = frame.scanner();
             draft.take(&frame, &mut scanner)?;
             if !scanner.is_done() {
@@ -142,17 +160,18 @@ impl Draft {
     }
 
     fn take(&mut self, frame: &Frame<'_>, scanner: &mut Scanner<'_>) -> Result<(), Damage> {
-        let in_place = match frame.kind {
+        let kind = KINDS[usize::from(frame.kind) - 1];
+        let in_place = match kind {
             FrameKind::Header => self.header.is_none(),
             FrameKind::File => self.header.is_some() && self.ending.is_none(),
             FrameKind::Start => self.header.is_some() && self.start.is_none(),
             FrameKind::Step | FrameKind::End => self.start.is_some() && self.ending.is_none(),
         };
         if !in_place {
-            let message = format!("a frame of kind {} has no place here", frame.kind as u8);
+            let message = format!("a frame of kind {} has no place here", frame.kind);
             return Err(Damage { offset: frame.offset, message });
         }
-        match frame.kind {
+        match kind {
             FrameKind::Header => self.header = Some(Header::read(scanner)?),
             FrameKind::File => {
                 let path = scanner.text("the path of a file")?;

@@ -2,8 +2,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::frame::{FrameKind, after, put_frame, read_frame};
-use super::recording::MAGIC;
+use super::frame::{after, put_frame, read_frame};
+use super::recording::{FrameKind, MAGIC};
 use super::*;
 use crate::assets::Setting;
 use crate::math::{Pose, Quat, Vec3};
@@ -51,9 +51,9 @@ fn small(name: &str) -> (Vec<u8>, Vec<usize>) {
     let bytes = std::fs::read(&file).expect("a recording");
     std::fs::remove_file(&file).expect("a file");
     let (mut ends, mut at) = (Vec::new(), 10);
-    while let Some(frame) = read_frame(&bytes, at).expect("sound frames") {
+    while let Some(frame) = read_frame(&bytes, at, 5).expect("sound frames") {
         at = after(&frame);
-        if matches!(frame.kind, FrameKind::Start | FrameKind::Step) {
+        if [FrameKind::Start as u8, FrameKind::Step as u8].contains(&frame.kind) {
             ends.push(at);
         }
     }
@@ -89,7 +89,7 @@ fn a_step_takes_fifteen_bytes_and_228_more_with_a_full_sample() {
 #[test]
 fn the_bytes_of_a_step_are_those_of_the_documentation() {
     let mut frame = Vec::new();
-    put_frame(&mut frame, FrameKind::Step, &0x0123_4567_89ab_cdef_u64.to_le_bytes());
+    put_frame(&mut frame, FrameKind::Step as u8, &0x0123_4567_89ab_cdef_u64.to_le_bytes());
     // The checks were computed elsewhere.
     assert_eq!(frame, *b"\x04\x08\xc9\xef\xcd\xab\x89\x67\x45\x23\x01\xa7\x0a\xf4\xfd");
     let (bytes, _) = small("bytes");
@@ -171,7 +171,7 @@ fn framed(frames: &[(u8, Vec<u8>)]) -> Vec<u8> {
     let mut bytes = [&MAGIC[..], &FORMAT.to_le_bytes()].concat();
     for (kind, payload) in frames {
         let kinds = [FrameKind::Header, FrameKind::File, FrameKind::Start, FrameKind::Step, FrameKind::End];
-        put_frame(&mut bytes, kinds[*kind as usize % 5], payload);
+        put_frame(&mut bytes, kinds[*kind as usize % 5] as u8, payload);
     }
     bytes
 }

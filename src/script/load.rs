@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::limits::BODIES;
-use super::random::Random;
 use super::state::{Origin, State};
 use crate::assets::{Problems, Scene, Setting};
 use crate::body::MaterialId;
+use crate::math::Random;
 
 /// What a script wants.
 pub enum Request {

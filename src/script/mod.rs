@@ -15,7 +15,6 @@ mod limits;
 mod load;
 mod modules;
 mod puppet;
-mod random;
 mod run;
 mod state;
 mod task;

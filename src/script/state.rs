@@ -6,13 +6,12 @@ use rhai::ImmutableString;
 use super::events::{Event, Watch};
 use super::limits;
 use super::puppet::Puppet;
-use super::random::Random;
 use super::task::Task;
 use super::track::{Fault, fault, over};
 use super::words::unknown;
 use crate::assets::{Files, Scene, Setting};
 use crate::body::{BodyKind, HandId};
-use crate::math::{Pose, Vec3};
+use crate::math::{Pose, Random, Vec3};
 use crate::tracking::{Driven, Finger, SEGMENTS, Segment};
 
 /// What a script was started with.

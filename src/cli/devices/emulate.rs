@@ -1,0 +1,131 @@
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail};
+use clap::ValueEnum;
+
+use super::link::Link;
+use crate::assets::{DeviceKind, DeviceProfile, Port};
+use crate::cli::Talk;
+use crate::cli::gear::open_profile;
+use crate::cli::motion::{BUILTIN, HandMotion};
+use crate::devices::emulator::{Emulator, EmulatorSettings, Event, Faults, Placed, Wearer};
+use crate::protocol::{self, Format};
+use crate::tracking::Side;
+
+/// What to emulate, and how.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A profile (.toml) or the name of a shipped one.
+    #[arg(value_name = "PROFILE")]
+    device: String,
+    /// What the hand in it does: fist, wave, count or still, or a scene, a script or a recording whose tracked hand is played.
+    #[arg(long, default_value = BUILTIN[0])]
+    motion: String,
+    /// The hand it is for; that of the profile if left out.
+    #[arg(long)]
+    hand: Option<Hand>,
+    /// Samples a second; as many as the device has if left out.
+    #[arg(long, value_name = "HZ")]
+    rate: Option<f64>,
+    /// A symbolic link to the pseudo-terminal, which stays the same when the device is unplugged and plugged in again.
+    #[arg(long, value_name = "PATH")]
+    link: Option<PathBuf>,
+    /// Seconds until it is unplugged for good; when the program is ended if left out.
+    #[arg(long)]
+    seconds: Option<f64>,
+    /// What goes wrong: noise=PROBABILITY, drop=PROBABILITY, garbage=SECONDS:BYTES, stall=AT:SECONDS, unplug=AT:SECONDS (or
+    /// every:AT:SECONDS), seed=NUMBER.
+    #[arg(long, value_name = "KIND=VALUE")]
+    fault: Vec<String>,
+    /// Begin the motion of a scene, a script or a recording anew when it is over.
+    #[arg(long = "loop")]
+    again: bool,
+}
+
+/// Which hand.
+#[derive(Clone, Copy, ValueEnum)]
+enum Hand {
+    Left,
+    Right,
+}
+
+pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
+    let mut profile = open_profile(&arguments.device)?;
+    if let Some(hand) = arguments.hand {
+        wear_on(&mut profile, if matches!(hand, Hand::Left) { Side::Left } else { Side::Right });
+    }
+    let DeviceKind::Wire(format) = profile.kind else {
+        bail!("{} cannot be emulated: only gloves and trackers on serial lines and by UDP can", profile.name);
+    };
+    let faults = Faults::parse(arguments.fault.iter().map(String::as_str)).map_err(|why| anyhow!(why))?;
+    let length = arguments.seconds.map(Duration::try_from_secs_f64).transpose();
+    let length = length.context("`--seconds` is a number of seconds")?;
+    let link = arguments.link.as_deref().map(Link::new).transpose().map_err(|why| anyhow!(why))?;
+    let settings = EmulatorSettings {
+        baud: profile.baud,
+        rate: arguments.rate,
+        faults,
+        address: address(&profile, &format)?,
+        ..EmulatorSettings::new(format)
+    };
+    if !BUILTIN.contains(&arguments.motion.as_str()) {
+        talk.say(format_args!("{}: played for its motion", arguments.motion));
+    }
+    let motion = HandMotion::of(&arguments.motion, profile.side)?;
+    let again = arguments.again || motion.is_round;
+    let hand = move |time| if again { motion.sample_around(time) } else { motion.sample(time) };
+
+    let stays = link.as_ref().map(|link| link.path().to_path_buf());
+    let placed = link.map(|mut link| -> Placed { Box::new(move |place: Option<&Path>| link.point(place)) });
+    let emulator = Emulator::start(settings, Box::new(Wearer::new(&profile, hand)), placed)
+        .map_err(|why| anyhow!("{}: {why}", profile.name))?;
+    let place = stays.map(|path| path.display().to_string()).or_else(|| emulator.place());
+    println!("{}", place.context("it is plugged in")?);
+    std::io::stdout().flush().context("the path cannot be printed")?;
+
+    let start = Instant::now();
+    while let Some(left) = length.map_or(Some(Duration::from_secs(3600)), |length| length.checked_sub(start.elapsed()))
+    {
+        match emulator.events().recv_timeout(left) {
+            Ok(event @ Event::Heard(_)) => talk.whisper(told(&start, &event)),
+            Ok(event) => talk.say(told(&start, &event)),
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => bail!("the emulated device has broken down"),
+        }
+    }
+    Ok(())
+}
+
+fn told(start: &Instant, event: &Event) -> String {
+    format!("{:8.3} s: {event}", start.elapsed().as_secs_f64())
+}
+
+/// The device for one hand.
+fn wear_on(profile: &mut DeviceProfile, hand: Side) {
+    profile.side = Some(hand);
+    if let DeviceKind::Wire(format) = &mut profile.kind {
+        match format {
+            Format::DataGlove5 { side, .. }
+            | Format::DataGlove5Wireless { side, .. }
+            | Format::DataGlove16 { side, .. } => *side = hand,
+            _ => {}
+        }
+    }
+}
+
+/// Where datagrams go: to the address at which the profile listens, on this machine.
+fn address(profile: &DeviceProfile, format: &Format) -> anyhow::Result<Option<SocketAddr>> {
+    let (protocol::Link::Udp { .. }, Port::Named(address)) = (format.link(), &profile.port) else { return Ok(None) };
+    let mut address: SocketAddr =
+        address.parse().with_context(|| format!("`{address}` is no address such as 127.0.0.1:39539"))?;
+    if address.ip().is_unspecified() {
+        address.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    if !address.ip().is_loopback() {
+        bail!("{address} is another machine; an emulated device stays on this one");
+    }
+    Ok(Some(address))
+}

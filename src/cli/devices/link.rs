@@ -1,0 +1,89 @@
+use std::path::{Path, PathBuf};
+
+/// A symbolic link to a port that comes and goes. Nothing else is ever overwritten or removed.
+pub struct Link {
+    path: PathBuf,
+    /// What it points to now, if it is there.
+    target: Option<PathBuf>,
+}
+
+impl Link {
+    /// A link at a path at which nothing is, or only a link to something that is gone.
+    pub fn new(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        match path.read_link() {
+            Ok(target) if path.exists() => Err(format!(
+                "{shown} is a link to {}, which is there; remove it, or name another path",
+                target.display()
+            )),
+            Err(_) if path.symlink_metadata().is_ok() => {
+                Err(format!("{shown} is there already, and is no link; name another path"))
+            }
+            _ => Ok(Self { path: path.into(), target: None }),
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Points it to something, or removes it.
+    pub fn point(&mut self, target: Option<&Path>) -> Result<(), String> {
+        let shown = self.path.display().to_string();
+        if let Ok(now) = self.path.read_link() {
+            let is_ours = self.target.as_ref() == Some(&now);
+            if is_ours || !self.path.exists() {
+                std::fs::remove_file(&self.path).map_err(|error| format!("{shown} cannot be removed: {error}"))?;
+            }
+        }
+        self.target = target.map(Path::to_path_buf);
+        target.map_or(Ok(()), |target| {
+            make(target, &self.path).map_err(|error| format!("{shown} cannot be made: {error}"))
+        })
+    }
+}
+
+#[cfg(unix)]
+fn make(target: &Path, path: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
+}
+
+#[cfg(not(unix))]
+fn make(_: &Path, _: &Path) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_comes_and_goes_and_spares_what_is_not_its_own() {
+        let folder = std::env::temp_dir().join(format!("fingerpad-link-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let (one, two, path) = (folder.join("one"), folder.join("two"), folder.join("link"));
+        std::fs::write(&one, "1").expect("a file");
+        std::fs::write(&two, "2").expect("a file");
+        let mut link = Link::new(&path).expect("nothing is there");
+        link.point(Some(&one)).expect("a link");
+        assert_eq!(std::fs::read_to_string(link.path()).expect("a file"), "1");
+        assert!(Link::new(&path).is_err_and(|why| why.contains("which is there")), "somebody has it");
+        link.point(Some(&two)).expect("a link");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), "2");
+        link.point(None).expect("no link");
+        assert!(path.symlink_metadata().is_err() && two.exists());
+        // What was put there meanwhile stays.
+        std::fs::write(&path, "mine").expect("a file");
+        assert!(link.point(Some(&one)).is_err());
+        link.point(None).expect("nothing to do");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), "mine");
+        assert!(Link::new(&path).is_err_and(|why| why.contains("is no link")));
+        // A link that somebody left is taken over.
+        std::fs::remove_file(&path).expect("a file");
+        std::os::unix::fs::symlink(folder.join("gone"), &path).expect("a link");
+        Link::new(&path).expect("it leads nowhere").point(Some(&one)).expect("a link");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), "1");
+        std::fs::remove_dir_all(&folder).expect("a folder");
+    }
+}

@@ -1,0 +1,57 @@
+//! The tracked hand of a scene, a script or a recording in the place of a device.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+
+use crate::assets::DeviceProfile;
+use crate::cli::motion::HandMotion;
+use crate::devices::{SourceFeed, SourceHandle, SourceSample, SourceState, Told};
+use crate::tracking::Side;
+
+/// Samples a second.
+const RATE: f64 = 100.0;
+
+/// Plays a motion from now on; it rests at its end.
+pub fn start(profile: &DeviceProfile, file: &Path, epoch: Instant) -> anyhow::Result<SourceHandle> {
+    let sides = profile.side.map_or(vec![Side::Left, Side::Right], |side| vec![side]);
+    let name = file.to_string_lossy();
+    let of = |side: &Side| HandMotion::of(&name, Some(*side)).map(|motion| (*side, motion));
+    let mut motions: Vec<_> = sides.iter().map(of).collect();
+    // Of a profile for both hands, one may be missing.
+    if motions.iter().any(Result::is_ok) {
+        motions.retain(Result::is_ok);
+    }
+    let motions: Vec<_> = motions.into_iter().collect::<anyhow::Result<_>>()?;
+    let uses = profile.place.uses;
+    let perform = move |feed: &SourceFeed| {
+        feed.set_state(SourceState::Connected);
+        let (began, period) = (Instant::now(), Duration::from_secs_f64(1.0 / RATE));
+        let mut next = began;
+        loop {
+            for (side, motion) in &motions {
+                let told = motion.sample(began.elapsed().as_secs_f64());
+                let mut sample = SourceSample::new(epoch.elapsed().as_secs_f64(), *side);
+                if let Some(palm) = told.and_then(|told| told.palm) {
+                    sample.position = uses.position.then_some(palm.translation.vector);
+                    sample.orientation = uses.orientation.then_some(palm.rotation);
+                }
+                if let Some(angles) = told.and_then(|told| told.angles).filter(|_| uses.fingers) {
+                    sample.angles = angles.map(Some);
+                }
+                feed.send(sample);
+            }
+            next = (next + period).max(Instant::now());
+            loop {
+                match feed.wait_until(next) {
+                    Told::Nothing => break,
+                    Told::Vibrate(_) | Told::Feel(_) => {}
+                    Told::Stop => return,
+                }
+            }
+        }
+    };
+    SourceHandle::start(&profile.name, perform)
+        .with_context(|| format!("no thread can be started for {}", profile.name))
+}

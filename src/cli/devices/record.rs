@@ -1,0 +1,159 @@
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, anyhow, bail};
+
+use super::playback::opener;
+use crate::assets::{DeviceKind, Files, Port};
+use crate::cli::Talk;
+use crate::cli::gear::open_profile_from;
+use crate::devices::wire::{Opened, Wire};
+use crate::devices::{SourceState, start_on};
+use crate::protocol::Link;
+use crate::record::{RawEvent, RawHeader, RawRecorder};
+
+/// What to record.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A profile (.toml) or the name of a shipped one, with `@PORT` for another port.
+    #[arg(value_name = "PROFILE[@PORT]")]
+    device: String,
+    /// The file to write.
+    #[arg(long, value_name = "FILE.fpraw")]
+    out: PathBuf,
+    /// Seconds to record; until the program is ended if left out.
+    #[arg(long)]
+    seconds: Option<f64>,
+}
+
+/// How often the file is brought up to date: what a crash may cost at most.
+const FLUSH: Duration = Duration::from_millis(250);
+
+pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
+    let files = Files::default();
+    let (profile, path) = open_profile_from(&files, &arguments.device)?;
+    let DeviceKind::Wire(format) = profile.kind else {
+        bail!("{} has no bytes to record: only gloves and trackers on lines have", profile.name);
+    };
+    if matches!(&profile.port, Port::Named(port) if std::path::Path::new(port) == arguments.out) {
+        bail!("{} cannot be recorded into itself", arguments.out.display());
+    }
+    let length = arguments.seconds.map(Duration::try_from_secs_f64).transpose();
+    let length = length.context("`--seconds` is a number of seconds")?;
+    let baud = match format.link() {
+        Link::Serial { speeds } => profile.baud.unwrap_or(speeds[0]),
+        _ => 0,
+    };
+    let header = RawHeader {
+        program: env!("CARGO_PKG_VERSION").into(),
+        profile: Files::key(&path),
+        files: files.read_after(0),
+        baud,
+        began: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+    };
+    let mut open = opener(&profile, format)?;
+    let file = File::create(&arguments.out).with_context(|| format!("cannot write {}", arguments.out.display()))?;
+    let epoch = Instant::now();
+    let kept = Kept::new(BufWriter::new(file), &header, epoch)
+        .with_context(|| format!("cannot write {}", arguments.out.display()))?;
+    let own = kept.clone();
+    let listened = move || {
+        let Opened { wire, port } = open()?;
+        own.note(RawEvent::Opened, &[]);
+        Ok(Opened { wire: Box::new(Tap { wire, kept: own.clone() }), port })
+    };
+    let source = start_on(&profile, format, epoch, listened)
+        .with_context(|| format!("no thread can be started for {}", profile.name))?;
+    let (mut state, mut hint) = (SourceState::Connecting, None::<String>);
+    while length.is_none_or(|length| epoch.elapsed() < length) {
+        let left = length.map_or(FLUSH, |length| length.saturating_sub(epoch.elapsed()));
+        std::thread::sleep(left.min(FLUSH));
+        source.samples().try_iter().for_each(drop);
+        let (now, statistics) = (source.state(), source.statistics());
+        if now != state {
+            talk.say(format_args!("{}: {now}", profile.name));
+            state = now;
+        }
+        if let Some(told) = statistics.hint.as_ref().filter(|told| hint.as_ref() != Some(*told)) {
+            talk.say(format_args!("{}: {told}", profile.name));
+        }
+        hint = statistics.hint;
+        kept.bring_up_to_date().map_err(|error| anyhow!("cannot write {}: {error}", arguments.out.display()))?;
+    }
+    drop(source);
+    let (pieces, bytes) =
+        kept.bring_up_to_date().map_err(|error| anyhow!("cannot write {}: {error}", arguments.out.display()))?;
+    println!(
+        "{}: {bytes} bytes in {pieces} pieces, {:.1} s, of {}",
+        arguments.out.display(),
+        epoch.elapsed().as_secs_f64(),
+        profile.name
+    );
+    Ok(())
+}
+
+/// A recording that is written by whoever has the line.
+#[derive(Clone)]
+struct Kept(Arc<Mutex<Writing>>);
+
+struct Writing {
+    recorder: RawRecorder<BufWriter<File>>,
+    epoch: Instant,
+    pieces: u64,
+    bytes: u64,
+    /// What went wrong first.
+    failed: Option<String>,
+}
+
+impl Kept {
+    fn new(out: BufWriter<File>, header: &RawHeader, epoch: Instant) -> io::Result<Self> {
+        let recorder = RawRecorder::new(out, header)?;
+        Ok(Self(Arc::new(Mutex::new(Writing { recorder, epoch, pieces: 0, bytes: 0, failed: None }))))
+    }
+
+    fn note(&self, event: RawEvent, bytes: &[u8]) {
+        let mut writing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let time = writing.epoch.elapsed();
+        if let Err(error) = writing.recorder.add(time, event, bytes) {
+            writing.failed.get_or_insert(error.to_string());
+        }
+        writing.pieces += 1;
+        writing.bytes += bytes.len() as u64;
+    }
+
+    /// Makes sure that all is in the file: pieces and bytes so far.
+    fn bring_up_to_date(&self) -> Result<(u64, u64), String> {
+        let mut writing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(failed) = &writing.failed {
+            return Err(failed.clone());
+        }
+        writing.recorder.flush().map_err(|error| error.to_string())?;
+        Ok((writing.pieces, writing.bytes))
+    }
+}
+
+/// A line that is listened to.
+struct Tap {
+    wire: Box<dyn Wire>,
+    kept: Kept,
+}
+
+impl Wire for Tap {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.wire.read(buffer);
+        match &read {
+            Ok(0) => {}
+            Ok(count) => self.kept.note(RawEvent::Received, &buffer[..*count]),
+            Err(_) => self.kept.note(RawEvent::Lost, &[]),
+        }
+        read
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.kept.note(RawEvent::Sent, bytes);
+        self.wire.write(bytes)
+    }
+}

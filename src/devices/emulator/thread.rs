@@ -1,0 +1,228 @@
+use std::net::{SocketAddr, UdpSocket};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::machine::{Machine, Sent};
+#[cfg(all(unix, feature = "serial"))]
+use super::pty::{FromHost, Pty};
+use super::{Event, Placed};
+
+/// How long to wait at most before looking whether to stop.
+const PATIENCE: Duration = Duration::from_millis(10);
+/// How long to wait before looking whether a host has come.
+#[cfg(all(unix, feature = "serial"))]
+const LOOK: Duration = Duration::from_millis(2);
+
+/// What a device is plugged into.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Port {
+    Serial,
+    Udp(SocketAddr),
+}
+
+enum Plug {
+    /// Nothing, and what it will be plugged into again.
+    Out(Port),
+    #[cfg(all(unix, feature = "serial"))]
+    Serial(Pty),
+    Udp(UdpSocket, SocketAddr),
+}
+
+/// Moves bytes between a machine and the world.
+pub(super) struct Worker {
+    machine: Machine,
+    #[cfg(all(unix, feature = "serial"))]
+    baud: Option<u32>,
+    plug: Plug,
+    placed: Option<Placed>,
+    place: Arc<Mutex<Option<String>>>,
+    events: SyncSender<Event>,
+    trace: bool,
+    clock: Instant,
+    sent: Sent,
+    is_overrun: bool,
+}
+
+impl Worker {
+    pub fn new(
+        machine: Machine,
+        _baud: Option<u32>,
+        placed: Option<Placed>,
+        place: Arc<Mutex<Option<String>>>,
+        events: SyncSender<Event>,
+        trace: bool,
+    ) -> Self {
+        Self {
+            machine,
+            #[cfg(all(unix, feature = "serial"))]
+            baud: _baud,
+            plug: Plug::Out(Port::Serial),
+            placed,
+            place,
+            events,
+            trace,
+            clock: Instant::now(),
+            sent: Sent::default(),
+            is_overrun: false,
+        }
+    }
+
+    /// Makes a port and plugs the device into it.
+    pub fn plug_in(&mut self, port: Port) -> Result<(), String> {
+        let place = match port {
+            #[cfg(all(unix, feature = "serial"))]
+            Port::Serial => {
+                let pty = Pty::open(self.baud.unwrap_or(9600))?;
+                let place = pty.path().to_string();
+                self.plug = Plug::Serial(pty);
+                place
+            }
+            #[cfg(not(all(unix, feature = "serial")))]
+            Port::Serial => {
+                return Err("serial devices are emulated on Unix only, by a program with the feature `serial`".into());
+            }
+            Port::Udp(address) => {
+                let any: SocketAddr = if address.is_ipv4() { ([0; 4], 0).into() } else { ([0; 16], 0).into() };
+                let socket = UdpSocket::bind(any).map_err(|error| format!("no socket can be made: {error}"))?;
+                self.plug = Plug::Udp(socket, address);
+                self.machine.open(self.clock.elapsed().as_secs_f64());
+                address.to_string()
+            }
+        };
+        if let Some(placed) = &mut self.placed {
+            placed(Some(Path::new(&place)))?;
+        }
+        self.set_place(Some(place.clone()));
+        self.tell(Event::Plugged(place));
+        Ok(())
+    }
+
+    fn unplug(&mut self, port: Port) {
+        self.plug = Plug::Out(port);
+        self.machine.unplug();
+        self.set_place(None);
+        if let Some(Err(error)) = self.placed.as_mut().map(|placed| placed(None)) {
+            self.tell(Event::Failed(error));
+        }
+    }
+
+    fn set_place(&self, place: Option<String>) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = place;
+    }
+
+    fn tell(&self, event: Event) {
+        // Nobody needs to listen.
+        let _ = self.events.try_send(event);
+    }
+
+    pub fn run(mut self, stop: &AtomicBool) {
+        while !stop.load(Ordering::Relaxed) {
+            let now = self.now();
+            let is_unplugged = self.machine.is_unplugged(now);
+            match (&self.plug, is_unplugged) {
+                (Plug::Out(port), false) => {
+                    if let Err(error) = self.plug_in(*port) {
+                        self.tell(Event::Failed(error));
+                        std::thread::sleep(50 * PATIENCE);
+                    }
+                }
+                (Plug::Out(_), true) => std::thread::sleep(PATIENCE),
+                (_, true) => {
+                    let port = if let Plug::Udp(_, address) = self.plug { Port::Udp(address) } else { Port::Serial };
+                    self.unplug(port);
+                    self.tell(Event::Unplugged);
+                }
+                (_, false) => self.serve(now),
+            }
+            for event in std::mem::take(&mut self.machine.events) {
+                self.tell(event);
+            }
+        }
+        if !matches!(self.plug, Plug::Out(_)) {
+            self.unplug(Port::Serial);
+        }
+    }
+
+    fn now(&self) -> f64 {
+        self.clock.elapsed().as_secs_f64()
+    }
+
+    /// Waits for the host or for what is due, and does it.
+    fn serve(&mut self, now: f64) {
+        let due = self.machine.wake(now) - now;
+        let patience = Duration::try_from_secs_f64(due.max(0.0)).map_or(PATIENCE, |due| due.min(PATIENCE));
+        match &mut self.plug {
+            Plug::Out(_) => return,
+            Plug::Udp(..) => std::thread::sleep(patience),
+            #[cfg(all(unix, feature = "serial"))]
+            Plug::Serial(_) => self.listen(patience),
+        }
+        self.sent.bytes.clear();
+        self.sent.ends.clear();
+        let now = self.now();
+        self.machine.advance(now, &mut self.sent);
+        if !self.sent.bytes.is_empty() {
+            self.speak();
+        }
+    }
+
+    #[cfg(all(unix, feature = "serial"))]
+    fn listen(&mut self, patience: Duration) {
+        let Plug::Serial(pty) = &mut self.plug else { return };
+        let mut buffer = [0; 256];
+        let heard = pty.hear(patience, &mut buffer);
+        let now = self.clock.elapsed().as_secs_f64();
+        if let FromHost::Nobody = heard {
+            if !self.machine.is_open() {
+                return std::thread::sleep(LOOK);
+            }
+            let mut rest = Vec::new();
+            let can_be_opened = pty.refresh(&mut rest);
+            if !rest.is_empty() {
+                self.machine.hear(now, &rest);
+            }
+            self.machine.close();
+            if !can_be_opened {
+                self.unplug(Port::Serial);
+            }
+            return;
+        }
+        if !self.machine.is_open() {
+            self.machine.open(now);
+        }
+        self.machine.set_host_baud(pty.host_baud());
+        if let FromHost::Bytes(count) = heard {
+            self.machine.hear(now, &buffer[..count]);
+        }
+    }
+
+    fn speak(&mut self) {
+        let at = Instant::now();
+        let lost = match &mut self.plug {
+            Plug::Out(_) => 0,
+            Plug::Udp(socket, address) => {
+                let mut start = 0;
+                for end in &self.sent.ends {
+                    // Nobody needs to listen there.
+                    let _ = socket.send_to(&self.sent.bytes[start..end.offset], *address);
+                    start = end.offset;
+                }
+                0
+            }
+            #[cfg(all(unix, feature = "serial"))]
+            Plug::Serial(pty) => pty.say(&self.sent.bytes),
+        };
+        if self.trace {
+            for packet in self.sent.ends.iter().filter_map(|end| end.packet) {
+                self.tell(Event::Sent { packet, at });
+            }
+        }
+        let was_overrun = std::mem::replace(&mut self.is_overrun, lost > 0);
+        if lost > 0 && !was_overrun {
+            self.tell(Event::Overrun(lost));
+        }
+    }
+}

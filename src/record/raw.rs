@@ -1,0 +1,341 @@
+//! What passed over the line to a device, byte for byte, with the times. `docs/raw_bytes.md` describes the file.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::bytes::{Scanner, put_count, put_text};
+use super::error::Damage;
+use super::frame::{after, put_frame, read_frame};
+
+/// How the names of such recordings end.
+pub const RAW_EXTENSION: &str = "fpraw";
+/// The format that this program writes and reads.
+pub const RAW_FORMAT: u16 = 1;
+
+/// What such a recording begins with; see [`super::recording::MAGIC`].
+const MAGIC: [u8; 8] = *b"\x89FPW\r\n\x1a\n";
+/// Bytes before the first frame: those, and the format.
+const HEAD: usize = MAGIC.len() + 2;
+
+const HEADER: u8 = 1;
+const RECORD: u8 = 2;
+const KINDS: u8 = 2;
+
+/// What was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawHeader {
+    /// Version of the program that wrote it.
+    pub program: String,
+    /// The profile of the device, one of the files.
+    pub profile: String,
+    /// The profile and every file that it is based on: path and text.
+    pub files: Vec<(String, String)>,
+    /// The speed of the line, baud; 0 for what has none.
+    pub baud: u32,
+    /// When it began, s since 1970; only for people.
+    pub began: u64,
+}
+
+/// What happened on the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum RawEvent {
+    /// The device said something.
+    Received = 0,
+    /// Something was said to it.
+    Sent = 1,
+    /// The port was opened.
+    Opened = 2,
+    /// The port was lost.
+    Lost = 3,
+}
+
+const EVENTS: [RawEvent; 4] = [RawEvent::Received, RawEvent::Sent, RawEvent::Opened, RawEvent::Lost];
+
+/// One piece of what passed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawRecord {
+    /// When, since the recording began, by a clock that only goes forwards.
+    pub time: Duration,
+    /// What.
+    pub event: RawEvent,
+    /// The bytes, as they came in one piece.
+    pub bytes: Vec<u8>,
+}
+
+/// Why a recording cannot be read.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RawError {
+    /// It begins with something else.
+    #[error("{}: this is no recording of a device; expected a file written by `devices record`", file.display())]
+    NoRecording {
+        /// The file.
+        file: PathBuf,
+    },
+    /// It is of another format.
+    #[error("{}: this recording has format {format}; this program reads format {RAW_FORMAT}", file.display())]
+    OtherFormat {
+        /// The file.
+        file: PathBuf,
+        /// Its format.
+        format: u16,
+    },
+    /// It was cut off before anything was in it.
+    #[error("{}: the recording ends at byte {offset}, before it says what device it is of", file.display())]
+    TooShort {
+        /// The file.
+        file: PathBuf,
+        /// Where it ends.
+        offset: usize,
+    },
+    /// Bytes are not what they should be.
+    #[error("{}: the recording is damaged at byte {offset}: {message}", file.display())]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// Where.
+        offset: usize,
+        /// What was found there, and what was expected.
+        message: String,
+    },
+}
+
+/// Writes a recording.
+pub struct RawRecorder<W: Write> {
+    out: W,
+    last: Duration,
+    payload: Vec<u8>,
+    frame: Vec<u8>,
+}
+
+impl<W: Write> RawRecorder<W> {
+    /// Begins a recording.
+    pub fn new(mut out: W, header: &RawHeader) -> std::io::Result<Self> {
+        out.write_all(&[&MAGIC[..], &RAW_FORMAT.to_le_bytes()].concat())?;
+        let mut recorder = Self { out, last: Duration::ZERO, payload: Vec::new(), frame: Vec::new() };
+        recorder.put(HEADER, |payload| header.put(payload))?;
+        recorder.flush()?;
+        Ok(recorder)
+    }
+
+    /// Keeps what happened, at a time since the recording began. A time before the last one becomes that.
+    pub fn add(&mut self, time: Duration, event: RawEvent, bytes: &[u8]) -> std::io::Result<()> {
+        let since = time.saturating_sub(self.last);
+        self.last += since;
+        self.put(RECORD, |payload| {
+            payload.push(event as u8);
+            put_count(payload, since.as_nanos().min(u64::MAX.into()) as u64);
+            payload.extend(bytes);
+        })
+    }
+
+    /// Makes sure that everything is written.
+    pub fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+
+    fn put(&mut self, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) -> std::io::Result<()> {
+        self.payload.clear();
+        self.frame.clear();
+        fill(&mut self.payload);
+        put_frame(&mut self.frame, kind, &self.payload);
+        self.out.write_all(&self.frame)
+    }
+}
+
+/// A recording that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawRecording {
+    /// What was recorded.
+    pub header: RawHeader,
+    /// What passed, in order.
+    pub records: Vec<RawRecord>,
+    /// Where it was cut off, in the middle of a record, if it was.
+    pub cut_off: Option<usize>,
+}
+
+impl RawRecording {
+    /// Reads the bytes of a file, up to the last whole record if it was cut off.
+    pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, RawError> {
+        let too_short = || RawError::TooShort { file: file.into(), offset: bytes.len() };
+        let Some(rest) = bytes.strip_prefix(&MAGIC) else {
+            let begins_right = MAGIC.starts_with(bytes) && !bytes.is_empty();
+            return Err(if begins_right { too_short() } else { RawError::NoRecording { file: file.into() } });
+        };
+        match rest.first_chunk().map(|bytes| u16::from_le_bytes(*bytes)) {
+            None => return Err(too_short()),
+            Some(RAW_FORMAT) => {}
+            Some(format) => return Err(RawError::OtherFormat { file: file.into(), format }),
+        }
+        let read = Self::read(bytes);
+        let damaged = |Damage { offset, message }| RawError::Damaged { file: file.into(), offset, message };
+        read.map_err(damaged)?.ok_or_else(too_short)
+    }
+
+    /// How long it is.
+    pub fn length(&self) -> Duration {
+        self.records.last().map_or(Duration::ZERO, |record| record.time)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Option<Self>, Damage> {
+        let Some(first) = read_frame(bytes, HEAD, KINDS)? else { return Ok(None) };
+        if first.kind != HEADER {
+            return Err(Damage { offset: first.offset, message: "expected a header first".into() });
+        }
+        let header = RawHeader::read(&mut first.scanner())?;
+        let (mut at, mut time, mut records) = (after(&first), Duration::ZERO, Vec::new());
+        while let Some(frame) = read_frame(bytes, at, KINDS)? {
+            if frame.kind != RECORD {
+                return Err(Damage { offset: frame.offset, message: "expected one header and no more".into() });
+            }
+            let mut scanner = frame.scanner();
+            let event = scanner.byte("what happened")?;
+            let Some(event) = EVENTS.get(usize::from(event)).copied() else {
+                return scanner.damage(format!("expected 0 to 3 for what happened, found {event}"));
+            };
+            let since = Duration::from_nanos(scanner.count("the time since the last record")?);
+            time = time.saturating_add(since);
+            records.push(RawRecord { time, event, bytes: scanner.rest().into() });
+            at = after(&frame);
+        }
+        Ok(Some(Self { header, records, cut_off: (at < bytes.len()).then_some(at) }))
+    }
+}
+
+impl RawHeader {
+    fn put(&self, out: &mut Vec<u8>) {
+        put_text(out, &self.program);
+        put_text(out, &self.profile);
+        put_count(out, self.files.len() as u64);
+        for (path, text) in &self.files {
+            put_text(out, path);
+            put_text(out, text);
+        }
+        put_count(out, self.baud.into());
+        put_count(out, self.began);
+    }
+
+    fn read(scanner: &mut Scanner<'_>) -> Result<Self, Damage> {
+        let program = scanner.text("the version of the program")?;
+        let profile = scanner.text("the profile")?;
+        let mut files = Vec::new();
+        for _ in 0..scanner.count("the number of files")? {
+            let path = scanner.text("the path of a file")?;
+            files.push((path, scanner.text("the text of a file")?));
+        }
+        let baud = scanner.count("the speed of the line")?;
+        let Ok(baud) = u32::try_from(baud) else {
+            return scanner.damage(format!("expected a speed before this, found {baud}"));
+        };
+        let began = scanner.count("when the recording began")?;
+        if !scanner.is_done() {
+            return scanner.damage("expected the end of the header");
+        }
+        Ok(Self { program, profile, files, baud, began })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn header() -> RawHeader {
+        RawHeader {
+            program: "1.2.3".into(),
+            profile: "ada.toml".into(),
+            files: vec![("ada.toml".into(), "base = \"5dt-5.toml\"".into()), ("5dt-5.toml".into(), "x".repeat(200))],
+            baud: 19200,
+            began: 1_700_000_000,
+        }
+    }
+
+    fn records() -> Vec<RawRecord> {
+        let record =
+            |nanos, event, bytes: &[u8]| RawRecord { time: Duration::from_nanos(nanos), event, bytes: bytes.into() };
+        vec![
+            record(0, RawEvent::Opened, b""),
+            record(17, RawEvent::Sent, b"A"),
+            record(5_000_000, RawEvent::Received, &[0x55]),
+            record(5_000_000, RawEvent::Received, &[0x80; 300]),
+            record(90_000_000_000, RawEvent::Lost, b""),
+        ]
+    }
+
+    /// The bytes of a small recording, and where its header and each record end.
+    fn small() -> (Vec<u8>, Vec<usize>) {
+        let mut recorder = RawRecorder::new(Vec::new(), &header()).expect("room");
+        let mut ends = vec![recorder.out.len()];
+        for record in records() {
+            recorder.add(record.time, record.event, &record.bytes).expect("room");
+            ends.push(recorder.out.len());
+        }
+        (recorder.out, ends)
+    }
+
+    fn parse(bytes: &[u8]) -> Result<RawRecording, RawError> {
+        RawRecording::parse(Path::new("x.fpraw"), bytes)
+    }
+
+    #[test]
+    fn what_was_kept_comes_back() {
+        let (bytes, _) = small();
+        let read = parse(&bytes).expect("sound");
+        assert_eq!((&read.header, &read.records, read.cut_off), (&header(), &records(), None));
+        assert_eq!(read.length(), Duration::from_secs(90));
+    }
+
+    #[test]
+    fn a_cut_leaves_what_was_whole() {
+        let (bytes, ends) = small();
+        for end in 0..bytes.len() {
+            let read = parse(&bytes[..end]);
+            let whole = ends.iter().filter(|place| **place <= end).count();
+            match whole.checked_sub(1) {
+                None if end == 0 => assert!(matches!(read, Err(RawError::NoRecording { .. }))),
+                None => {
+                    assert!(matches!(read, Err(RawError::TooShort { offset, .. }) if offset == end), "{end}: {read:?}")
+                }
+                Some(whole) => {
+                    let read = read.expect("a part");
+                    assert_eq!(read.records, records()[..whole], "cut at {end}");
+                    assert_eq!(read.cut_off, (!ends.contains(&end)).then_some(ends[whole]), "cut at {end}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_is_found() {
+        let (bytes, _) = small();
+        for bit in 0..8 * bytes.len() {
+            let mut bad = bytes.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(parse(&bad).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn time_goes_forwards_only() {
+        let mut recorder = RawRecorder::new(Vec::new(), &header()).expect("room");
+        for millis in [3, 1, 4] {
+            recorder.add(Duration::from_millis(millis), RawEvent::Received, b"x").expect("room");
+        }
+        let times: Vec<_> = parse(&recorder.out).expect("sound").records.iter().map(|r| r.time.as_millis()).collect();
+        assert_eq!(times, [3, 3, 4]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_frames_are_read_or_refused(frames in prop::collection::vec((1u8..4, prop::collection::vec(any::<u8>(), 0..40)), 0..8)) {
+            let (bytes, ends) = small();
+            for start in [HEAD, ends[0]] {
+                let mut bytes = bytes[..start].to_vec();
+                frames.iter().for_each(|(kind, payload)| put_frame(&mut bytes, *kind, payload));
+                let _ = parse(&bytes);
+            }
+        }
+    }
+}
