@@ -349,6 +349,34 @@ fn the_list_names_the_runtime() {
     });
 }
 
+#[test]
+fn the_length_of_a_hand_is_measured_and_kept() {
+    in_own_process("the_length_of_a_hand_is_measured_and_kept", None, |scene| {
+        scene.script(&[&shown(Side::Left, &pose("open")), &shown(Side::Right, &pose("rest"))]);
+        let file = scene.file("ada.toml");
+        let calibrate = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_fingerpad"));
+            let arguments = ["devices", "calibrate", "openxr", "--user", "Ada", "--out"];
+            scene.environment(command.args(arguments).arg(&file)).output().expect("the program starts")
+        };
+        let output = calibrate();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        for side in [Side::Left, Side::Right] {
+            let file = scene.file(&format!("ada-{}.toml", side.name()));
+            assert!(String::from_utf8_lossy(&output.stdout).contains(&*file.to_string_lossy()), "{said}");
+            let own = fingerpad::assets::load_hand(&file).unwrap_or_else(|p| panic!("{p}"));
+            assert_eq!(own.side, side);
+            // The headset sees the joints, and the tip's lies within the finger.
+            let (found, shown) = (own.hand_length(), hand(side).hand_length());
+            assert!((found / shown - 1.0).abs() < 0.05, "{found} of {shown}");
+        }
+        let again = calibrate();
+        assert_eq!(again.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"));
+    });
+}
+
 fn names_no_runtime(scene: &Scene) {
     let source = start();
     let file = scene.file("runtime.json");

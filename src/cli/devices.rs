@@ -1,23 +1,33 @@
+mod calibrate;
 mod emulate;
 mod link;
+mod list;
+mod monitor;
 mod performer;
 mod playback;
 mod record;
 
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::anyhow;
 use clap::Subcommand;
 
 pub use self::playback::{is_recording, recorded_profile, start};
 use super::Talk;
+use crate::assets::{DeviceProfile, load_hand};
+use crate::devices::{Hands, SourceHandle};
+use crate::hand::Skeleton;
 
 /// What to do with devices.
 #[derive(Subcommand)]
 pub enum Command {
-    /// List what is plugged in, and why something is not found.
-    List {
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    /// List what is plugged in, which profile fits it, and why something is not found.
+    List(list::Arguments),
+    /// Watch what a device says, live: raw values, bends, angles, rate, jitter, errors.
+    Monitor(monitor::Arguments),
+    /// Measure how a glove sits on your hand, pose by pose, and save it as your profile.
+    Calibrate(calibrate::Arguments),
     /// Be a device that is not there: prints the path of a pseudo-terminal that speaks its bytes.
     Emulate(emulate::Arguments),
     /// Record the bytes of a device, to be played in its place: `--device FILE.fpraw`.
@@ -26,27 +36,21 @@ pub enum Command {
 
 pub fn run(command: &Command, talk: Talk) -> anyhow::Result<()> {
     match command {
-        Command::List { json } => list(*json),
+        Command::List(arguments) => list::run(arguments, talk),
+        Command::Monitor(arguments) => monitor::run(arguments),
+        Command::Calibrate(arguments) => calibrate::run(arguments, talk),
         Command::Emulate(arguments) => emulate::run(arguments, talk),
         Command::Record(arguments) => record::run(arguments, talk),
     }
 }
 
-fn list(json: bool) -> anyhow::Result<()> {
-    let found = crate::devices::list();
-    if json {
-        let list: Vec<_> = found
-            .iter()
-            .map(|f| serde_json::json!({ "kind": f.kind.to_string(), "name": f.name, "detail": f.detail, "problem": f.problem }))
-            .collect();
-        println!("{}", serde_json::json!({ "devices": list }));
-        return Ok(());
-    }
-    for f in found {
-        match f.problem {
-            Some(problem) => println!("{:<12} –  {problem}", f.kind.to_string()),
-            None => println!("{:<12} {}  {}", f.kind.to_string(), f.name, f.detail),
-        }
-    }
-    Ok(())
+/// Starts the device of a profile for the average hands; also the instant at which its time begins.
+fn start_device(profile: &DeviceProfile) -> anyhow::Result<(SourceHandle, Instant)> {
+    let skeleton = |side: &str| {
+        let hand = load_hand(Path::new(&format!("fingerpad:/hands/{side}.toml")))?;
+        Skeleton::new(&hand).map_err(|finger| anyhow!("the {side} hand: its {} has no length", finger.name()))
+    };
+    let hands = Hands { left: skeleton("left")?, right: skeleton("right")? };
+    let epoch = Instant::now();
+    Ok((start(profile, &hands, epoch)?, epoch))
 }

@@ -61,7 +61,7 @@ enum Command {
     /// Save a contact problem that a scene meets, or solve a saved one with every solver that fits.
     #[command(subcommand)]
     Problem(problem::Command),
-    /// See what is plugged in.
+    /// See what is plugged in, watch it, calibrate a glove.
     #[command(subcommand)]
     Devices(devices::Command),
     /// Write the reference of scripts, and their definitions for editors.

@@ -13,6 +13,7 @@ pub(super) fn list() -> Vec<Found> {
         name: pad.name().into(),
         detail: (pad.vendor_id().zip(pad.product_id()))
             .map_or_else(String::new, |(vendor, product)| format!("USB {vendor:04x}:{product:04x}")),
+        usb: pad.vendor_id().zip(pad.product_id()),
         problem: None,
     };
     gilrs.gamepads().map(found).collect()

@@ -1,5 +1,10 @@
 use std::fmt;
 
+#[cfg(unix)]
+use super::wire;
+#[cfg(unix)]
+use crate::protocol::{Format, Link};
+
 /// A thing that is plugged in or installed, or why it cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
@@ -9,6 +14,8 @@ pub struct Found {
     pub name: String,
     /// What else is known of it; may be empty.
     pub detail: String,
+    /// Its USB ids, vendor and product, if it has any.
+    pub usb: Option<(u16, u16)>,
     /// Why it cannot be used and what to do about it, in one sentence without a full stop.
     pub problem: Option<String>,
 }
@@ -18,6 +25,8 @@ pub struct Found {
 pub enum Kind {
     /// A serial port; a glove or a tracker may be behind it.
     SerialPort,
+    /// A USB device that is read by its reports: a glove or a GameTrak.
+    Usb,
     /// The OpenXR runtime and the headset behind it.
     OpenXr,
     /// A gamepad or joystick.
@@ -28,6 +37,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::SerialPort => "serial port",
+            Self::Usb => "USB",
             Self::OpenXr => "OpenXR",
             Self::Gamepad => "gamepad",
         })
@@ -50,14 +60,14 @@ impl fmt::Display for Found {
 impl Found {
     /// A kind of which nothing can be used.
     pub(super) fn problem(kind: Kind, problem: impl Into<String>) -> Self {
-        Self { kind, name: String::new(), detail: String::new(), problem: Some(problem.into()) }
+        Self { kind, name: String::new(), detail: String::new(), usb: None, problem: Some(problem.into()) }
     }
 }
 
-/// Everything that is there, by kind: each serial port, the OpenXR runtime, each gamepad. A kind that cannot be looked
+/// Everything that is there, by kind: each serial port, each USB device of a kind we know, the OpenXR runtime, each gamepad. A kind that cannot be looked
 /// for has one entry, with the problem.
 pub fn list() -> Vec<Found> {
-    [serial_ports(), runtime(), gamepads()].concat()
+    [serial_ports(), reports(), runtime(), gamepads()].concat()
 }
 
 #[cfg(feature = "serial")]
@@ -65,6 +75,27 @@ use super::serial_ports::list as serial_ports;
 #[cfg(not(feature = "serial"))]
 fn serial_ports() -> Vec<Found> {
     vec![Found::problem(Kind::SerialPort, "built without the feature `serial`")]
+}
+
+/// The USB devices whose reports a format is known for; mice and keyboards are nobody's business.
+#[cfg(unix)]
+fn reports() -> Vec<Found> {
+    let is_known = |(vendor, product): (u16, u16)| {
+        let fits = |link: Link| matches!(link, Link::Usb { vendor: v, product: p } if v == vendor && p.is_none_or(|p| p == product));
+        Format::ALL.iter().any(|format| fits(format.link()))
+    };
+    let found = |(name, ids, detail): (String, (u16, u16), String)| Found {
+        kind: Kind::Usb,
+        name,
+        detail: format!("USB {:04x}:{:04x}, {detail}", ids.0, ids.1).trim_end_matches(", ").into(),
+        usb: Some(ids),
+        problem: None,
+    };
+    wire::hid_devices().into_iter().filter(|(_, ids, _)| is_known(*ids)).map(found).collect()
+}
+#[cfg(not(unix))]
+fn reports() -> Vec<Found> {
+    Vec::new()
 }
 
 #[cfg(feature = "openxr")]
@@ -116,6 +147,7 @@ mod tests {
             kind: Kind::SerialPort,
             name: "/dev/ttyUSB0".into(),
             detail: "USB 0403:6001, FT232R".into(),
+            usb: Some((0x0403, 0x6001)),
             problem: None,
         };
         assert_eq!(found.to_string(), "serial port /dev/ttyUSB0 (USB 0403:6001, FT232R)");

@@ -1,6 +1,7 @@
 //! Rank 7: gloves, trackers, headsets and gamepads. The only module that names openxr, gilrs and serialport.
 
 mod assemble;
+pub mod calibration;
 pub mod emulator;
 pub mod filter;
 pub mod fusion;

@@ -11,6 +11,10 @@ pub(super) fn list() -> Vec<Found> {
 }
 
 fn found(port: SerialPortInfo) -> Found {
+    let usb = match &port.port_type {
+        SerialPortType::UsbPort(usb) => Some((usb.vid, usb.pid)),
+        _ => None,
+    };
     let detail = match port.port_type {
         SerialPortType::UsbPort(usb) => {
             let ids = format!("USB {:04x}:{:04x}", usb.vid, usb.pid);
@@ -21,7 +25,7 @@ fn found(port: SerialPortInfo) -> Found {
         SerialPortType::PciPort => "built in".into(),
         SerialPortType::Unknown => String::new(),
     };
-    Found { kind: Kind::SerialPort, name: port.port_name, detail, problem: None }
+    Found { kind: Kind::SerialPort, name: port.port_name, detail, usb, problem: None }
 }
 
 #[cfg(test)]

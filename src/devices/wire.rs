@@ -61,6 +61,12 @@ fn open_reports(_: &DeviceProfile, _: u16, _: Option<u16>) -> Result<Opened, Str
     Err("reports of USB devices are read on Linux only; use the device as a joystick or by another program".into())
 }
 
+/// The raw files of USB devices: path, ids and name of each.
+#[cfg(unix)]
+pub(super) fn hid_devices() -> Vec<(String, (u16, u16), String)> {
+    hid::devices(std::path::Path::new(hid::LIST))
+}
+
 /// Datagrams.
 struct Datagrams(UdpSocket);
 

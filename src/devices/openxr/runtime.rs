@@ -69,7 +69,7 @@ impl Runtime {
 
 /// The one OpenXR runtime, and whether it tracks hands.
 pub(in crate::devices) fn list() -> Vec<Found> {
-    let mut found = Found { kind: Kind::OpenXr, name: String::new(), detail: String::new(), problem: None };
+    let mut found = Found { kind: Kind::OpenXr, name: String::new(), detail: String::new(), usb: None, problem: None };
     found.problem = look(&mut found).err().map(|failure| failure.to_string());
     vec![found]
 }

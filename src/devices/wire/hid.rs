@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use super::{Opened, READ_WAIT, Wire, is_nothing};
 use crate::assets::Port;
 
+/// Where Linux lists the raw files.
+pub(super) const LIST: &str = "/sys/class/hidraw";
 /// Reads come back at once if nothing is there: `O_NONBLOCK` of Linux.
 const AT_ONCE: i32 = 0o4000;
 /// How often a file is looked at while nothing comes.
@@ -21,8 +23,8 @@ pub(super) fn open(port: &Port, vendor: u16, product: Option<u16>) -> Result<Ope
     }
     let name = match port {
         Port::Named(name) => name.clone(),
-        Port::Auto => find(Path::new("/sys/class/hidraw"), vendor, product)?,
-        Port::Usb { vendor, product } => find(Path::new("/sys/class/hidraw"), *vendor, Some(*product))?,
+        Port::Auto => find(Path::new(LIST), vendor, product)?,
+        Port::Usb { vendor, product } => find(Path::new(LIST), *vendor, Some(*product))?,
     };
     let open = |write: bool| OpenOptions::new().read(true).write(write).custom_flags(AT_ONCE).open(&name);
     // Devices that only talk need not be written to.
@@ -38,18 +40,25 @@ pub(super) fn open(port: &Port, vendor: u16, product: Option<u16>) -> Result<Ope
 
 /// The raw file of a device, by the USB ids that the system writes down for it.
 fn find(list: &Path, vendor: u16, product: Option<u16>) -> Result<String, String> {
-    let entries = std::fs::read_dir(list).into_iter().flatten().flatten();
-    let mut names: Vec<_> = entries
-        .filter(|entry| {
-            let about = std::fs::read_to_string(entry.path().join("device/uevent")).unwrap_or_default();
-            let ids = about.lines().find_map(|line| ids_of(line.strip_prefix("HID_ID=")?));
-            ids.is_some_and(|(v, p)| v == vendor && product.is_none_or(|wanted| wanted == p))
-        })
-        .map(|entry| format!("/dev/{}", entry.file_name().to_string_lossy()))
-        .collect();
-    names.sort();
+    let fits = |(v, p): (u16, u16)| v == vendor && product.is_none_or(|wanted| wanted == p);
+    let found = devices(list).into_iter().find(|(_, ids, _)| fits(*ids)).map(|(name, ..)| name);
     let ids = product.map_or(format!("{vendor:04x}:*"), |product| format!("{vendor:04x}:{product:04x}"));
-    names.into_iter().next().ok_or_else(|| format!("no USB device {ids} is plugged in"))
+    found.ok_or_else(|| format!("no USB device {ids} is plugged in"))
+}
+
+/// Path, USB ids and name of every device with a raw file, by path.
+pub(super) fn devices(list: &Path) -> Vec<(String, (u16, u16), String)> {
+    let entries = std::fs::read_dir(list).into_iter().flatten().flatten();
+    let mut devices: Vec<_> = entries
+        .filter_map(|entry| {
+            let about = std::fs::read_to_string(entry.path().join("device/uevent")).ok()?;
+            let ids = about.lines().find_map(|line| ids_of(line.strip_prefix("HID_ID=")?))?;
+            let name = about.lines().find_map(|line| line.strip_prefix("HID_NAME=")).unwrap_or_default();
+            Some((format!("/dev/{}", entry.file_name().to_string_lossy()), ids, name.trim().to_string()))
+        })
+        .collect();
+    devices.sort();
+    devices
 }
 
 /// `bus:vendor:product` in hexadecimal digits.

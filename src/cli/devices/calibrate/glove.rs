@@ -1,0 +1,193 @@
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use super::listen::{Ear, Silence};
+use super::people::{Answer, People};
+use super::{Arguments, Talk, Target};
+use crate::assets::{DeviceProfile, Port, load_device};
+use crate::devices::calibration::{Calibration, Part, Reason, Refusal, SensorCalibration, Step, UserProfile};
+use crate::protocol::{FlexReading, Sensor};
+
+/// How long a glove is listened to, to see which sensors it has, s.
+const FIRST: f64 = 0.5;
+/// The hand is still if it was so for as long, s.
+const STILL: f64 = 0.3;
+/// How long the hand is waited for to be still.
+const FIDGETING: Duration = Duration::from_secs(5);
+/// Each pose is measured for at least, and at most, so long.
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(8);
+/// How often a pose is tried when nobody presses keys.
+const TRIES: usize = 6;
+/// Poses that should have been alike and differ by more than this part of the span are told of.
+const UNLIKE: f64 = 0.1;
+
+/// Leads through the poses and writes the profile.
+pub fn run(
+    arguments: &Arguments,
+    profile: &DeviceProfile,
+    target: &Target,
+    ear: &mut Ear,
+    mut people: People,
+    talk: Talk,
+) -> anyhow::Result<()> {
+    people.say(format_args!("Waiting for {} …", profile.name));
+    ear.wait()?;
+    let sensors = sensors(profile, ear)?;
+    let steps = match (arguments.full, arguments.quick) {
+        (true, _) => Step::full(&sensors),
+        (_, true) => Step::basic(&sensors),
+        _ => Step::fitting(&sensors),
+    };
+    let mut calibration = Calibration::new(sensors, steps);
+    people.say(format_args!("{} poses follow. Hold each until its bar is full.", calibration.steps().len()));
+    guide(&mut calibration, ear, &mut people)?;
+    let mut found = calibration.finish();
+    tell(&found, talk);
+    forget_old_crosstalk(profile, &mut found);
+    let base = target.naming(&profile.file);
+    let port = match (&profile.port, arguments.profile.contains('@')) {
+        (Port::Named(port), true) => Some(port.as_str()),
+        _ => None,
+    };
+    let text = UserProfile { base: &base, device: &profile.name, user: &arguments.user, port, sensors: &found }.text();
+    target.write(&text, |file| load_device(file).map(drop))?;
+    talk.say("Saved. To wear it:");
+    talk.say(format_args!("  fingerpad run SCENE --device {}", target.file.display()));
+    println!("{}", target.file.display());
+    Ok(())
+}
+
+/// The sensors of the profile that speak. A finger of which none speaks is told of.
+fn sensors(profile: &DeviceProfile, ear: &Ear) -> anyhow::Result<Vec<Sensor>> {
+    ear.forget();
+    let samples =
+        ear.for_seconds(FIRST).map_err(|Silence(why)| anyhow::anyhow!("{} sends nothing ({why})", profile.name))?;
+    let mut heard = FlexReading::default();
+    samples.iter().for_each(|sample| heard.update(&sample.flex));
+    let all: Vec<Sensor> = profile.sensors.iter().map(|map| map.sensor).collect();
+    let speaks = |sensor: &Sensor| heard.get(*sensor).is_some();
+    let is_dumb = |sensor: &Sensor| {
+        let part = Part::of(*sensor);
+        matches!(part, Some(Part::Finger(_))) && !all.iter().any(|other| Part::of(*other) == part && speaks(other))
+    };
+    let dumb: Vec<Refusal> = all
+        .iter()
+        .filter(|sensor| is_dumb(sensor))
+        .map(|sensor| Refusal {
+            step: Step::Flat,
+            sensor: Some(*sensor),
+            reason: Reason::Silent { readings: 0, least: 1 },
+        })
+        .collect();
+    if !dumb.is_empty() {
+        bail!("{}", dumb.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+    }
+    Ok(all.into_iter().filter(speaks).collect())
+}
+
+/// Pose after pose, each until it is taken.
+fn guide(calibration: &mut Calibration, ear: &Ear, people: &mut People) -> anyhow::Result<()> {
+    let mut tries = 0;
+    while let Some(step) = calibration.current() {
+        let progress = calibration.progress();
+        people.say(format_args!("\n{} of {}: {step}\n  {}", progress.done + 1, progress.of, step.instruction()));
+        match people.wait() {
+            Answer::Ready => {}
+            Answer::Back => {
+                calibration.back();
+                continue;
+            }
+            Answer::Quit => bail!("ended before the last pose; nothing was saved"),
+        }
+        let refused = match measure(calibration, ear, people) {
+            Ok(readings) => {
+                calibration.take(&readings).err().unwrap_or_default().iter().map(ToString::to_string).collect()
+            }
+            Err(Silence(why)) => {
+                vec![format!("the glove says nothing ({why}); switch it on or plug it in, and try again")]
+            }
+        };
+        if refused.is_empty() {
+            tries = 0;
+            people.say(format_args!("  {step}: taken"));
+            continue;
+        }
+        people.say(format_args!("  {step}: not taken, once more"));
+        refused.iter().for_each(|why| people.say(format_args!("  - {why}")));
+        tries += 1;
+        if people.are_counted_down() && tries == TRIES {
+            bail!("{step}: refused {TRIES} times, the last time because of: {}", refused.join("; "));
+        }
+    }
+    Ok(())
+}
+
+/// The readings of a hand that holds a pose: once it is still, for a second, and longer if they are noisy.
+fn measure(calibration: &Calibration, ear: &Ear, people: &mut People) -> Result<Vec<FlexReading>, Silence> {
+    ear.forget();
+    let begin = Instant::now();
+    loop {
+        let window: Vec<FlexReading> = ear.for_seconds(STILL)?.iter().map(|sample| sample.flex).collect();
+        if calibration.is_still(&window) || begin.elapsed() > FIDGETING {
+            break;
+        }
+        people.show("  hold still …");
+    }
+    let (mut readings, begin) = (Vec::new(), Instant::now());
+    let (mut wanted, mut judged) = (usize::MAX, 0);
+    loop {
+        let elapsed = begin.elapsed();
+        // Judging all readings takes longer than reading one.
+        if readings.len() >= judged + 25 || wanted == usize::MAX {
+            (wanted, judged) = (calibration.wanted(&readings), readings.len());
+        }
+        if elapsed >= LONGEST || (elapsed >= SHORTEST && readings.len() >= wanted) {
+            return Ok(readings);
+        }
+        let by_count = readings.len() as f64 / wanted as f64;
+        let by_time = elapsed.as_secs_f64() / SHORTEST.as_secs_f64();
+        people.show_bar(by_time.min(by_count), &format!("{} readings", readings.len()));
+        readings.push(ear.next()?.flex);
+    }
+}
+
+/// What was found, as a table.
+fn tell(found: &[SensorCalibration], talk: Talk) {
+    talk.say(format_args!(
+        "\n{:<18} {:>7} {:>7} {:>8} {:>8}   crosstalk",
+        "sensor", "flat", "fist", "noise", "sure to"
+    ));
+    for one in found {
+        let most = one.crosstalk.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+        let most =
+            most.map_or("none".into(), |(other, part)| format!("{:+.1} % of {} and less", 100.0 * part, other.name()));
+        talk.say(format_args!(
+            "{:<18} {:>7.4} {:>7.4} {:>6.2} % {:>6.1} %   {most}",
+            one.sensor.name(),
+            one.flat,
+            one.fist,
+            100.0 * one.noise,
+            200.0 * one.error
+        ));
+    }
+    for one in found.iter().filter(|one| one.misfit > UNLIKE) {
+        let (name, misfit) = (one.sensor.name(), 100.0 * one.misfit);
+        talk.say(format_args!(
+            "{name}: bent by {misfit:.0} % differently in poses that should be alike; better calibrate again"
+        ));
+    }
+}
+
+/// The profile below may have the crosstalk of an older calibration: what is not there any more is none.
+fn forget_old_crosstalk(profile: &DeviceProfile, found: &mut [SensorCalibration]) {
+    for one in found {
+        let old = profile.sensors.iter().find(|map| map.sensor == one.sensor);
+        for (other, _) in old.iter().flat_map(|map| &map.crosstalk) {
+            if !one.crosstalk.iter().any(|(own, _)| own == other) {
+                one.crosstalk.push((*other, 0.0));
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+use super::listen::{Ear, Silence};
+use super::{Talk, Target};
+use crate::assets::{DeviceProfile, load_hand};
+use crate::devices::calibration::{hand_file, hand_length};
+use crate::tracking::Side;
+
+/// How long joints are looked at, s.
+const LOOK: f64 = 1.5;
+
+/// Measures the hands that a headset sees and writes a hand file for each.
+pub fn run(
+    profile: &DeviceProfile,
+    user: &str,
+    target: impl Fn(&str) -> anyhow::Result<Target>,
+    ear: &mut Ear,
+    talk: Talk,
+) -> anyhow::Result<()> {
+    let sides: Vec<Side> =
+        [Side::Left, Side::Right].into_iter().filter(|s| profile.side.is_none_or(|own| own == *s)).collect();
+    // A file that is in the way is better told of before than after.
+    let targets = sides.iter().map(|side| target(side.name())).collect::<anyhow::Result<Vec<_>>>()?;
+    talk.say("Hold your hands flat where the headset sees them, and still.");
+    ear.wait()?;
+    ear.forget();
+    let samples =
+        ear.for_seconds(LOOK).map_err(|Silence(why)| anyhow::anyhow!("{} sends nothing ({why})", profile.name))?;
+    let mut measured = Vec::new();
+    for (side, target) in sides.into_iter().zip(targets) {
+        let lengths: Vec<f64> = samples.iter().filter(|s| s.side == side).filter_map(|s| s.hand_length).collect();
+        if !lengths.is_empty() {
+            measured.push((
+                side,
+                target,
+                hand_length(&lengths).map_err(|why| anyhow::anyhow!("{} hand: {why}", side.name()))?,
+            ));
+        }
+    }
+    if measured.is_empty() {
+        anyhow::bail!("{} sees no hand whose length it could measure; hold one before the headset", profile.name);
+    }
+    let both = measured.len() > 1;
+    for (side, mut target, length) in measured {
+        // One name for two hands is not enough.
+        if both && !target.file.to_string_lossy().contains(side.name()) {
+            let stem = target.file.file_stem().unwrap_or_default().to_string_lossy();
+            target.file = target.file.with_file_name(format!("{stem}-{}.toml", side.name()));
+        }
+        let base = format!("fingerpad:/hands/{}.toml", side.name());
+        target
+            .write(&hand_file(&base, &format!("{user}, {}", side.name()), length), |file| load_hand(file).map(drop))?;
+        talk.say(format_args!(
+            "The {} hand is {:.0} mm long. A scene has it by this in its [hand.…]:",
+            side.name(),
+            1e3 * length
+        ));
+        talk.say(format_args!("  file = \"{}\"", target.file.display()));
+        println!("{}", target.file.display());
+    }
+    Ok(())
+}

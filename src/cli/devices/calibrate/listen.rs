@@ -1,0 +1,62 @@
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use crate::devices::{SourceHandle, SourceSample, SourceState};
+
+/// How long a device is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Silence of a device that was heard.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// The samples of a device, one after another.
+pub struct Ear {
+    handle: SourceHandle,
+}
+
+/// The device says nothing any more, and what it is up to.
+#[derive(Debug)]
+pub struct Silence(pub String);
+
+impl Ear {
+    pub fn new(handle: SourceHandle) -> Self {
+        Self { handle }
+    }
+
+    /// Waits for the first sample.
+    pub fn wait(&self) -> anyhow::Result<()> {
+        let start = Instant::now();
+        while self.handle.state() != SourceState::Streaming {
+            if start.elapsed() > PATIENCE {
+                bail!("{} sends nothing ({})", self.handle.name(), self.why());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    fn why(&self) -> String {
+        let hint = self.handle.statistics().hint.map_or(String::new(), |hint| format!("; {hint}"));
+        format!("{}{hint}", self.handle.state())
+    }
+
+    /// Throws away what came while nobody listened.
+    pub fn forget(&self) {
+        self.handle.samples().try_iter().for_each(drop);
+    }
+
+    /// The next sample.
+    pub fn next(&self) -> Result<SourceSample, Silence> {
+        self.handle.samples().recv_timeout(SILENCE).map_err(|_| Silence(self.why()))
+    }
+
+    /// The samples of so many seconds.
+    pub fn for_seconds(&self, seconds: f64) -> Result<Vec<SourceSample>, Silence> {
+        let end = Instant::now() + Duration::from_secs_f64(seconds);
+        let mut samples = Vec::new();
+        while Instant::now() < end {
+            samples.push(self.next()?);
+        }
+        Ok(samples)
+    }
+}

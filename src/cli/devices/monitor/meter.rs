@@ -1,0 +1,74 @@
+use std::collections::VecDeque;
+
+use crate::tracking::Side;
+
+/// How far back rate and jitter look, s.
+const WINDOW: f64 = 2.0;
+/// Times that are kept at most.
+const MOST: usize = 4096;
+
+/// How often samples come, and how evenly.
+#[derive(Default)]
+pub struct Meter {
+    /// Samples of both hands since the beginning.
+    pub samples: u64,
+    times: [VecDeque<f64>; 2],
+}
+
+/// Rate and jitter over the last seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// Samples a second.
+    pub rate: f64,
+    /// Standard deviation of the time from one to the next, s.
+    pub jitter: f64,
+}
+
+impl Meter {
+    /// Takes in when a sample was measured.
+    pub fn take(&mut self, side: Side, time: f64) {
+        self.samples += 1;
+        let times = &mut self.times[side as usize];
+        times.push_back(time);
+        while times.len() > MOST || times.front().is_some_and(|first| time - first > WINDOW) {
+            times.pop_front();
+        }
+    }
+
+    /// When the newest sample was measured.
+    pub fn last(&self) -> Option<f64> {
+        self.times.iter().filter_map(|times| times.back()).copied().reduce(f64::max)
+    }
+
+    /// The pace of the hand that is told of most; `None` with fewer than two samples in the window.
+    pub fn pace(&self, now: f64) -> Option<Pace> {
+        let recent = |times: &VecDeque<f64>| times.iter().copied().filter(|t| now - t <= WINDOW).collect::<Vec<_>>();
+        let times = self.times.iter().map(recent).max_by_key(Vec::len)?;
+        let count = times.len().checked_sub(1).filter(|count| *count > 0)? as f64;
+        let mean = (times.last()? - times.first()?) / count;
+        let square = times.windows(2).map(|pair| (pair[1] - pair[0] - mean).powi(2)).sum::<f64>() / count;
+        (mean > 0.0).then(|| Pace { rate: 1.0 / mean, jitter: square.sqrt() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rate_and_jitter_are_those_of_the_last_seconds() {
+        let mut meter = Meter::default();
+        assert_eq!((meter.last(), meter.pace(0.0)), (None, None));
+        // Slow, then a hundred a second, every other one two milliseconds late.
+        (0..10).for_each(|i| meter.take(Side::Right, 0.5 * f64::from(i)));
+        for i in 0..400 {
+            meter.take(Side::Right, 10.0 + 0.01 * f64::from(i) + if i % 2 == 0 { 0.0 } else { 0.002 });
+        }
+        let pace = meter.pace(14.0).expect("samples");
+        assert!((pace.rate - 100.0).abs() < 0.2, "{pace:?}");
+        assert!((pace.jitter - 0.002).abs() < 1e-4, "{pace:?}");
+        assert_eq!(meter.samples, 410);
+        assert_eq!(meter.pace(30.0), None, "nothing came for long");
+        assert!((meter.last().expect("a time") - 13.992).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,83 @@
+//! What a sensor says over a while, as one number: the mean of what lies near the median. A mean and not the median itself,
+//! because a sensor of 255 values says more by how often it says which than by the one it says most.
+
+/// Readings farther from the median than so many times the spread are left out.
+const FAR: f64 = 5.0;
+/// From the median of distances to the standard deviation, of a normal distribution.
+const NORMAL: f64 = 1.4826;
+/// What is nearer than this to the median is never left out: a few values of a coarse scale. In parts of the scale.
+const NEAR: f64 = 0.01;
+
+/// The average of one sensor over one step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Average {
+    /// The mean.
+    pub value: f64,
+    /// The standard deviation of one reading.
+    pub noise: f64,
+    /// How many readings it is made of.
+    pub count: usize,
+    /// How many readings were too far from the others.
+    pub left_out: usize,
+    /// How far the farthest reading is from the mean.
+    pub stray: f64,
+    /// The mean of the later half less that of the earlier.
+    pub drift: f64,
+}
+
+impl Average {
+    /// Of the readings of one sensor in their order; `None` if there are none.
+    pub fn of(values: &[f64]) -> Option<Average> {
+        let middle = median(values.to_vec())?;
+        let spread = NORMAL * median(values.iter().map(|v| (v - middle).abs()).collect())?;
+        let reach = (FAR * spread).max(NEAR);
+        let near: Vec<f64> = values.iter().copied().filter(|v| (v - middle).abs() <= reach).collect();
+        let value = mean(&near)?;
+        let noise = mean(&near.iter().map(|v| (v - value).powi(2)).collect::<Vec<_>>())?.sqrt();
+        let stray = values.iter().map(|v| (v - value).abs()).fold(0.0, f64::max);
+        let (early, late) = near.split_at(near.len() / 2);
+        let drift = mean(late).zip(mean(early)).map_or(0.0, |(late, early)| late - early);
+        Some(Average { value, noise, count: near.len(), left_out: values.len() - near.len(), stray, drift })
+    }
+
+    /// The standard deviation of the mean.
+    pub fn standard_error(&self) -> f64 {
+        self.noise / (self.count.max(1) as f64).sqrt()
+    }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let (low, high) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
+    Some(0.5 * (low + high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outliers_do_not_count_and_coarse_values_do() {
+        let mut values = vec![0.3; 90];
+        values.extend([0.9; 10]);
+        let average = Average::of(&values).expect("readings");
+        assert_eq!((average.count, average.left_out), (90, 10));
+        assert!((average.value - 0.3).abs() < 1e-12 && average.noise < 1e-12 && (average.stray - 0.6).abs() < 1e-12);
+        // Three of ten say the next value of a scale of 255.
+        let values: Vec<f64> = (0..100).map(|i| (100.0 + f64::from(u8::from(i % 10 < 3))) / 255.0).collect();
+        let average = Average::of(&values).expect("readings");
+        assert!((255.0 * average.value - 100.3).abs() < 1e-9);
+        assert_eq!(Average::of(&[]), None);
+    }
+
+    #[test]
+    fn a_ramp_drifts() {
+        let values: Vec<f64> = (0..100).map(|i| 0.2 + 0.001 * f64::from(i)).collect();
+        let average = Average::of(&values).expect("readings");
+        assert!((average.drift - 0.05).abs() < 1e-9, "{average:?}");
+    }
+}

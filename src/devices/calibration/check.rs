@@ -1,0 +1,144 @@
+//! What makes a step usable. All limits are in parts of the wire's scale unless said otherwise.
+
+use super::average::Average;
+use super::fit;
+use super::refusal::{Reason, Refusal};
+use super::{Averages, Calibration, Part, Step};
+use crate::protocol::Sensor;
+
+/// A step of fewer readings of a sensor is refused.
+pub(super) const LEAST_READINGS: usize = 30;
+/// More readings than this are never wanted.
+pub(super) const MOST_READINGS: usize = 2000;
+/// The least span: a twentieth of the scale, thirteen values of a glove with 255.
+const LEAST_SPAN: f64 = 0.05;
+/// The least span, in standard deviations of the noise. Below, averaging takes longer than a hand is held still.
+const LEAST_SPAN_IN_NOISE: f64 = 8.0;
+/// The most noise of a sensor at rest.
+const MOST_NOISE: f64 = 0.02;
+/// The most of the readings that may be far from the others.
+const MOST_LEFT_OUT: f64 = 0.2;
+/// The most that a sensor may wander during a step: of the scale while its span is not known, then of its span.
+const MOST_DRIFT: f64 = 0.015;
+const MOST_DRIFT_OF_SPAN: f64 = 0.05;
+/// A drift within so many standard deviations is noise.
+const SURE: f64 = 5.0;
+/// The standard error that is aimed at, in parts of the span. The error of a bend is the sum of up to five of them.
+const WANTED_ERROR: f64 = 0.0025;
+/// The span that is assumed while it is not known.
+const LIKELY_SPAN: f64 = 0.1;
+/// Past the middle a finger counts as bent.
+const HALF: f64 = 0.5;
+/// The most crosstalk, of all others together, in parts of the span.
+const MOST_CROSSTALK: f64 = 1.0;
+
+/// How many readings bring the standard error of a sensor down to what is wanted.
+pub(super) fn wanted(average: &Average, span: Option<f64>) -> usize {
+    let span = span.map_or(LIKELY_SPAN, |span| span.abs().max(LEAST_SPAN));
+    // The cast holds to the range of the type.
+    (average.noise / (WANTED_ERROR * span)).powi(2).ceil() as usize
+}
+
+impl Calibration {
+    /// How far a sensor may wander while it is measured.
+    fn allowed_drift(&self, sensor: Sensor, average: &Average) -> f64 {
+        let limit = self.span(sensor).map_or(MOST_DRIFT, |span| MOST_DRIFT_OF_SPAN * span.abs().max(LEAST_SPAN));
+        // The difference of the means of two halves has twice the standard error of the mean of all.
+        limit.max(2.0 * SURE * average.standard_error())
+    }
+
+    /// Everything that is wrong with a step.
+    pub(super) fn check(&self, step: Step, averages: &Averages) -> Vec<Refusal> {
+        let refusal = |(sensor, reason)| Refusal { step, sensor: Some(sensor), reason };
+        let (mut refusals, mut small) = (Vec::new(), Vec::new());
+        for &sensor in self.sensors.iter().filter(|sensor| Part::of(**sensor).is_some()) {
+            let Some(average) = averages[sensor.index()] else {
+                refusals.push(refusal((sensor, Reason::Silent { readings: 0, least: LEAST_READINGS })));
+                continue;
+            };
+            if let Some(reason) = self.unsteady(sensor, &average).or_else(|| self.wrong_pose(step, sensor, &average)) {
+                refusals.push(refusal((sensor, reason)));
+            } else if let Some(reason) = self.small_span(step, sensor, &average) {
+                small.push((sensor, reason));
+            }
+        }
+        match self.same_as_flat(step, averages, small.len()) {
+            Some(reason) => refusals.push(Refusal { step, sensor: None, reason }),
+            None => refusals.extend(small.into_iter().map(refusal)),
+        }
+        refusals
+    }
+
+    fn unsteady(&self, sensor: Sensor, average: &Average) -> Option<Reason> {
+        let all = average.count + average.left_out;
+        if all < LEAST_READINGS {
+            return Some(Reason::Silent { readings: all, least: LEAST_READINGS });
+        }
+        let scattered =
+            (average.noise > MOST_NOISE).then_some(Reason::Noisy { noise: average.noise, most: MOST_NOISE });
+        self.moved(sensor, average).or(scattered)
+    }
+
+    /// A sensor that jumped or wandered while it was measured.
+    pub(super) fn moved(&self, sensor: Sensor, average: &Average) -> Option<Reason> {
+        let all = (average.count + average.left_out) as f64;
+        if average.left_out as f64 > MOST_LEFT_OUT * all {
+            return Some(Reason::Moved { by: average.stray });
+        }
+        let has_drifted = average.drift.abs() > self.allowed_drift(sensor, average);
+        has_drifted.then_some(Reason::Moved { by: average.drift })
+    }
+
+    /// A finger that is not as the step asks, judged by flat hand and fist.
+    fn wrong_pose(&self, step: Step, sensor: Sensor, average: &Average) -> Option<Reason> {
+        let part = Part::of(sensor).filter(|part| *part != Part::Spread)?;
+        let span = self.span(sensor).filter(|span| span.abs() >= LEAST_SPAN)?;
+        let bend = (average.value - self.read(Step::Flat, sensor)?) / span;
+        match step.bend(part) < HALF {
+            true => (bend > HALF).then_some(Reason::Bent { bend }),
+            false => (bend < HALF).then_some(Reason::Straight { bend }),
+        }
+    }
+
+    /// In the step that shows the span of a sensor: whether it is large enough.
+    fn small_span(&self, step: Step, sensor: Sensor, average: &Average) -> Option<Reason> {
+        let shows = if Part::of(sensor)? == Part::Spread { Step::Spread } else { Step::Fist };
+        if step != shows || !Part::must_move(sensor) {
+            return None;
+        }
+        let span = (average.value - self.read(Step::Flat, sensor)?).abs();
+        if span < LEAST_SPAN {
+            return Some(Reason::SmallSpan { span, least: LEAST_SPAN });
+        }
+        (span < LEAST_SPAN_IN_NOISE * average.noise).then_some(Reason::Buried { span, noise: average.noise })
+    }
+
+    /// When all sensors that a step should move have too small a span, it is the pose and not the sensors.
+    fn same_as_flat(&self, step: Step, averages: &Averages, small: usize) -> Option<Reason> {
+        let moved = |sensor: Sensor| Some((averages[sensor.index()]?.value - self.read(Step::Flat, sensor)?).abs());
+        let shown = |sensor: &&Sensor| {
+            Part::must_move(**sensor) && Part::of(**sensor).is_some_and(|part| step.bend(part) > HALF)
+        };
+        let spans: Vec<_> = self.sensors.iter().filter(shown).filter_map(|s| Some((*s, moved(*s)?))).collect();
+        let farthest = spans.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (spans.len() > 1 && small == spans.len()).then_some(Reason::SameAsFlat { farthest })
+    }
+
+    /// What only all steps together show.
+    pub(super) fn check_fit(&self) -> Vec<Refusal> {
+        let Some(step) = self.steps.last().copied() else { return Vec::new() };
+        let found = fit::fit(&self.sensors, &self.steps, &self.taken);
+        let total = |c: &fit::SensorCalibration| c.crosstalk.iter().map(|(_, part)| part.abs()).sum::<f64>();
+        let is_finger = |c: &&fit::SensorCalibration| Part::of(c.sensor) != Some(Part::Spread);
+        let follows = |c: &fit::SensorCalibration| (c.sensor, total(c));
+        let refusal =
+            |(sensor, crosstalk)| Refusal { step, sensor: Some(sensor), reason: Reason::FollowsOthers { crosstalk } };
+        found
+            .iter()
+            .filter(is_finger)
+            .map(follows)
+            .filter(|(_, sum)| *sum > MOST_CROSSTALK || sum.is_nan())
+            .map(refusal)
+            .collect()
+    }
+}

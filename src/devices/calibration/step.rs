@@ -1,0 +1,155 @@
+use std::fmt;
+
+use crate::protocol::{Gap, Place, Sensor};
+use crate::tracking::Finger;
+
+/// A pose that the user is asked to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Step {
+    Flat,
+    Fist,
+    ThumbIn,
+    Spread,
+    ThumbUp,
+    One,
+    Two,
+    Three,
+}
+
+/// A part of the hand that the steps move as one: sensors of the same part are bent together, and cannot be told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// One finger, curled.
+    Finger(Finger),
+    /// The fingers, spread.
+    Spread,
+}
+
+/// How many parts there are.
+pub(super) const PARTS: usize = 6;
+
+impl Part {
+    /// All of them, in the order of their indices.
+    pub(super) fn all() -> impl Iterator<Item = Part> {
+        Finger::ALL.into_iter().map(Part::Finger).chain([Part::Spread])
+    }
+
+    pub(super) fn index(self) -> usize {
+        match self {
+            Self::Finger(finger) => finger as usize,
+            Self::Spread => 5,
+        }
+    }
+
+    /// The part that moves a sensor; `None` for the wrist, which no step moves.
+    pub fn of(sensor: Sensor) -> Option<Part> {
+        match sensor {
+            Sensor::Curl(finger) | Sensor::Joint(finger, _) => Some(Part::Finger(finger)),
+            Sensor::ThumbPalm => Some(Part::Finger(Finger::Thumb)),
+            Sensor::Splay(_) | Sensor::Between(_) => Some(Part::Spread),
+            Sensor::Wrist => None,
+        }
+    }
+
+    /// Whether the steps move a sensor enough in every hand. The others are calibrated if they move, and left alone if not: the
+    /// joints below the palm and the splay of the middle finger hardly do, and the thumb has one joint less.
+    pub(super) fn must_move(sensor: Sensor) -> bool {
+        match sensor {
+            Sensor::Joint(Finger::Thumb, place) => place != Place::Last,
+            Sensor::Joint(_, place) => place != Place::Metacarpal,
+            Sensor::Splay(finger) => finger != Finger::Middle,
+            _ => Part::of(sensor).is_some(),
+        }
+    }
+
+    /// Whether curling a finger moves a spread sensor in earnest, and not by crosstalk: the thumb that folds over the palm also
+    /// swings towards the index finger.
+    pub(super) fn truly_moves(self, sensor: Sensor) -> bool {
+        let of_the_thumb = [Sensor::Splay(Finger::Thumb), Sensor::Between(Gap::ThumbIndex)];
+        self == Part::Finger(Finger::Thumb) && of_the_thumb.contains(&sensor)
+    }
+}
+
+impl Step {
+    /// The least that calibrates these sensors: flat hand, fist, thumb in, and the spread hand if some sensor measures that.
+    pub fn basic(sensors: &[Sensor]) -> Vec<Step> {
+        let mut steps = vec![Step::Flat, Step::Fist, Step::ThumbIn];
+        if sensors.iter().any(|sensor| Part::of(*sensor) == Some(Part::Spread)) {
+            steps.push(Step::Spread);
+        }
+        steps
+    }
+
+    /// With the gestures of counting besides, which tell the crosstalk between all fingers: thumb in is the four of them, the
+    /// flat hand the five, and from each to the next one finger moves.
+    pub fn full(sensors: &[Sensor]) -> Vec<Step> {
+        let mut steps = Self::basic(sensors);
+        steps.extend([Step::Three, Step::Two, Step::One, Step::ThumbUp]);
+        steps
+    }
+
+    /// Those that fit a glove. With one sensor a finger all of them: there the fabric is all that joins a sensor to its joint, the
+    /// fingers pull at each other's, and the four further poses take a quarter of a minute. Sensors that sit at the joints
+    /// themselves do with the basic ones: they see less of the other fingers, and no pose tells those of one finger apart anyway.
+    pub fn fitting(sensors: &[Sensor]) -> Vec<Step> {
+        let is_joint = |sensor: &Sensor| matches!(sensor, Sensor::Joint(..));
+        if sensors.iter().any(is_joint) { Self::basic(sensors) } else { Self::full(sensors) }
+    }
+
+    /// What to call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flat => "flat hand",
+            Self::Fist => "fist",
+            Self::ThumbIn => "thumb in",
+            Self::Spread => "spread",
+            Self::ThumbUp => "thumb up",
+            Self::One => "one",
+            Self::Two => "two",
+            Self::Three => "three",
+        }
+    }
+
+    /// What to tell the user.
+    pub fn instruction(self) -> &'static str {
+        match self {
+            Self::Flat => "Hold your hand flat: fingers straight and side by side, the thumb along the index finger.",
+            Self::Fist => "Make a tight fist, the thumb bent over the fingers.",
+            Self::ThumbIn => "Bend the thumb over the palm as far as in the fist; fingers straight and side by side.",
+            Self::Spread => "Spread all five fingers as wide as they go, straight.",
+            Self::ThumbUp => "Thumb up: the thumb straight, the four fingers in a tight fist.",
+            Self::One => "Count one: index finger straight; thumb and the others bent as in the fist.",
+            Self::Two => {
+                "Count two: index and middle straight, side by side; thumb and the others bent as in the fist."
+            }
+            Self::Three => {
+                "Count three: index, middle, ring straight, side by side; thumb and little bent as in the fist."
+            }
+        }
+    }
+
+    /// How far a part is bent in it.
+    pub fn bend(self, part: Part) -> f64 {
+        let fingers = match self {
+            Self::Flat => [0, 0, 0, 0, 0],
+            Self::Fist => [1, 1, 1, 1, 1],
+            Self::ThumbIn => [1, 0, 0, 0, 0],
+            Self::Spread => [0, 0, 0, 0, 0],
+            Self::ThumbUp => [0, 1, 1, 1, 1],
+            Self::One => [1, 0, 1, 1, 1],
+            Self::Two => [1, 0, 0, 1, 1],
+            Self::Three => [1, 0, 0, 0, 1],
+        };
+        match part {
+            Part::Finger(finger) => f64::from(fingers[finger as usize]),
+            Part::Spread => f64::from(u8::from(self == Self::Spread)),
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,396 @@
+//! Users that are not there: gloves with offsets, small spans, noise and crosstalk on hands that take the poses they are asked for.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::protocol::{Gap, Place};
+use crate::tracking::Finger;
+
+/// Random numbers from a seed: splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.unit()
+    }
+
+    /// Of a normal distribution, by the sum of twelve.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
+    }
+}
+
+fn curls() -> Vec<Sensor> {
+    Finger::ALL.map(Sensor::Curl).to_vec()
+}
+
+/// The sensors of the 5DT 16; without the last two, of the Ultra 14.
+fn sixteen() -> Vec<Sensor> {
+    let bends = Finger::ALL.into_iter().flat_map(|f| [Place::Knuckle, Place::Middle].map(|p| Sensor::Joint(f, p)));
+    bends.chain(Gap::ALL.map(Sensor::Between)).chain([Sensor::ThumbPalm, Sensor::Wrist]).collect()
+}
+
+/// Every joint and the splay, as OpenGloves can say them, those included that hardly move.
+fn joints_and_splay() -> Vec<Sensor> {
+    let joints = Finger::ALL.into_iter().flat_map(|f| Place::ALL.map(|p| Sensor::Joint(f, p)));
+    joints.chain(Finger::ALL.map(Sensor::Splay)).collect()
+}
+
+struct User {
+    sensors: Vec<Sensor>,
+    flat: Vec<f64>,
+    span: Vec<f64>,
+    crosstalk: Vec<Vec<f64>>,
+    noise: f64,
+    random: Random,
+}
+
+impl User {
+    /// Somebody with spans from a tenth to six tenths of the scale in either direction, up to 15 % of crosstalk from each other
+    /// finger, and noise of so much of the scale.
+    fn new(sensors: Vec<Sensor>, noise: f64, seed: u64) -> Self {
+        let mut random = Random(seed);
+        let n = sensors.len();
+        let mut crosstalk = vec![vec![0.0; n]; n];
+        let part = |i: usize| Part::of(sensors[i]);
+        for i in 0..n {
+            for other in Part::all().filter(|other| Some(*other) != part(i) && !other.truly_moves(sensors[i])) {
+                let sources: Vec<usize> =
+                    (0..n).filter(|j| part(*j) == Some(other) && Part::must_move(sensors[*j])).collect();
+                let share = random.between(-0.03, 0.15) / sources.len().max(1) as f64;
+                sources.iter().filter(|_| part(i).is_some()).for_each(|j| crosstalk[i][*j] = share);
+            }
+        }
+        let (mut flat, mut span) = (Vec::new(), Vec::new());
+        for i in 0..n {
+            // The whole way of the sensor, with all others bent or none, stays on the scale with its noise.
+            let reach = 1.0 + crosstalk[i].iter().map(|c| c.abs()).sum::<f64>();
+            let size = random.between(0.1, 0.6).min((0.98 - 12.0 * noise) / (reach + 0.2));
+            let low = 6.0 * noise + 0.2 * size + random.unit() * (1.0 - 12.0 * noise - size * (reach + 0.2)).max(0.0);
+            let up = random.unit() < 0.5;
+            flat.push(if up { low } else { 1.0 - low });
+            span.push(match (Part::must_move(sensors[i]), up) {
+                (false, _) => 0.0,
+                (true, true) => size,
+                (true, false) => -size,
+            });
+        }
+        Self { sensors, flat, span, crosstalk, noise, random }
+    }
+
+    /// What the glove says of these bends.
+    fn reading(&mut self, bends: &[f64]) -> FlexReading {
+        let mut reading = FlexReading::default();
+        for i in 0..self.sensors.len() {
+            let others: f64 = self.crosstalk[i].iter().zip(bends).map(|(c, b)| c * b).sum();
+            let noise = self.noise * self.random.normal();
+            reading.set(self.sensors[i], self.flat[i] + self.span[i] * (bends[i] + others) + noise);
+        }
+        reading
+    }
+
+    fn bends(&self, step: Step) -> Vec<f64> {
+        self.sensors.iter().map(|sensor| Part::of(*sensor).map_or(0.0, |part| step.bend(part))).collect()
+    }
+
+    /// Readings of a step, as many as the calibration wants.
+    fn readings(&mut self, calibration: &Calibration, step: Step) -> Vec<FlexReading> {
+        let bends = self.bends(step);
+        let mut readings: Vec<_> = (0..100).map(|_| self.reading(&bends)).collect();
+        // Judging costs more than reading, so it is not done for each.
+        let wanted = calibration.wanted(&readings);
+        while readings.len() < wanted {
+            readings.push(self.reading(&bends));
+        }
+        readings
+    }
+
+    fn calibrate(&mut self, steps: Vec<Step>) -> Result<Vec<SensorCalibration>, Vec<Refusal>> {
+        let mut calibration = Calibration::new(self.sensors.clone(), steps);
+        while let Some(step) = calibration.current() {
+            let readings = self.readings(&calibration, step);
+            calibration.take(&readings)?;
+        }
+        Ok(calibration.finish())
+    }
+}
+
+/// The bends of a reading by what was found: the model solved.
+fn solve(found: &[SensorCalibration], reading: &FlexReading) -> Vec<f64> {
+    let n = found.len();
+    let crosstalk = |i: usize, j: usize| {
+        let of = |(sensor, part): &(Sensor, f64)| (*sensor == found[j].sensor).then_some(*part);
+        found[i].crosstalk.iter().find_map(of).unwrap_or(0.0)
+    };
+    let matrix = nalgebra::DMatrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { crosstalk(i, j) });
+    let scaled = |c: &SensorCalibration| (reading.get(c.sensor).expect("a value") - c.flat) / (c.fist - c.flat);
+    let right = nalgebra::DVector::from_iterator(n, found.iter().map(scaled));
+    matrix.lu().solve(&right).expect("crosstalk is small").iter().copied().collect()
+}
+
+/// The largest error of a bend over random poses, sensors of one part and each on its own as they come.
+fn largest_error(user: &mut User, found: &[SensorCalibration], together: bool) -> f64 {
+    let noise = std::mem::take(&mut user.noise);
+    let mut worst = 0.0_f64;
+    for _ in 0..40 {
+        let parts: Vec<f64> = (0..step::PARTS).map(|_| user.random.unit()).collect();
+        let bend =
+            |s: &Sensor, alone: f64| Part::of(*s).map_or(0.0, |p| if together { parts[p.index()] } else { alone });
+        let alone: Vec<f64> = user.sensors.iter().map(|_| user.random.unit()).collect();
+        let bends: Vec<f64> = user.sensors.iter().zip(alone).map(|(s, alone)| bend(s, alone)).collect();
+        let reading = user.reading(&bends);
+        for (one, bend) in found.iter().zip(solve(found, &reading)) {
+            let place = user.sensors.iter().position(|s| *s == one.sensor).expect("a sensor of the user's");
+            worst = worst.max((bend - bends[place]).abs());
+        }
+    }
+    user.noise = noise;
+    worst
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_user_of_a_glove_of_five_is_recovered(seed: u64, noise in 0.005..0.01) {
+        let mut user = User::new(curls(), noise, seed);
+        let found = user.calibrate(Step::fitting(&curls())).expect("a good hand");
+        prop_assert_eq!(found.len(), 5);
+        let error = largest_error(&mut user, &found, false);
+        prop_assert!(error < 0.02, "{} of full scale; {:?}", error, found);
+    }
+
+    #[test]
+    fn a_user_of_a_glove_of_sixteen_is_recovered(seed: u64, noise in 0.001..0.005, fourteen: bool) {
+        let sensors: Vec<_> = sixteen().into_iter().take(if fourteen { 14 } else { 16 }).collect();
+        let mut user = User::new(sensors.clone(), noise, seed);
+        let found = user.calibrate(Step::full(&sensors)).expect("a good hand");
+        prop_assert_eq!(found.len(), if fourteen { 14 } else { 15 }, "all but the wrist");
+        let error = largest_error(&mut user, &found, false);
+        prop_assert!(error < 0.02, "{} of full scale; {:?}", error, found);
+    }
+
+    #[test]
+    fn joints_and_splay_are_recovered_and_what_hardly_moves_is_left(seed: u64, noise in 0.001..0.005) {
+        let mut user = User::new(joints_and_splay(), noise, seed);
+        let found = user.calibrate(Step::full(&joints_and_splay())).expect("a good hand");
+        prop_assert_eq!(found.len(), 19);
+        prop_assert!(found.iter().all(|f| Part::must_move(f.sensor)));
+        let error = largest_error(&mut user, &found, false);
+        prop_assert!(error < 0.02, "{} of full scale; {:?}", error, found);
+    }
+
+    /// Without crosstalk between the fingers, from and to the thumb only, flat hand, fist and thumb in are enough.
+    #[test]
+    fn the_basic_steps_do_for_crosstalk_of_the_thumb(seed: u64, noise in 0.005..0.01) {
+        let mut user = User::new(curls(), noise, seed);
+        let on_the_thumb = user.crosstalk[0].iter().sum::<f64>() / 4.0;
+        for i in 1..5 {
+            (1..5).for_each(|j| user.crosstalk[i][j] = 0.0);
+            user.crosstalk[0][i] = on_the_thumb;
+        }
+        let found = user.calibrate(Step::basic(&curls())).expect("a good hand");
+        let error = largest_error(&mut user, &found, false);
+        prop_assert!(error < 0.02, "{} of full scale; {:?}", error, found);
+    }
+
+    #[test]
+    fn too_small_a_span_is_refused_by_name(seed: u64, finger in 0..5_usize, span in -0.03..0.03) {
+        let mut user = User::new(curls(), 0.005, seed);
+        user.span[finger] = span;
+        let refusals = user.calibrate(Step::fitting(&curls())).expect_err("a sensor that does not move");
+        prop_assert_eq!(refusals.len(), 1, "{:?}", &refusals);
+        prop_assert_eq!((refusals[0].step, refusals[0].sensor), (Step::Fist, Some(Sensor::Curl(Finger::ALL[finger]))));
+        prop_assert!(matches!(refusals[0].reason, Reason::SmallSpan { .. }), "{:?}", &refusals);
+        let text = refusals[0].to_string();
+        prop_assert!(text.starts_with(Finger::ALL[finger].name()) && text.contains("% of the scale"), "{}", text);
+    }
+}
+
+/// Without noise the fit is exact, whatever the crosstalk: the gauge of flat and fist is that of the model.
+#[test]
+fn without_noise_flat_fist_and_crosstalk_are_exact() {
+    let mut user = User::new(curls(), 0.0, 7);
+    let found = user.calibrate(Step::full(&curls())).expect("a good hand");
+    for (i, one) in found.iter().enumerate() {
+        assert!((one.flat - user.flat[i]).abs() < 1e-6 && (one.fist - user.flat[i] - user.span[i]).abs() < 1e-6);
+        for (other, part) in &one.crosstalk {
+            assert!((part - user.crosstalk[i][other.index()]).abs() < 1e-5, "{one:?}");
+        }
+        assert!(one.misfit < 1e-6 && one.error < 1e-12, "{one:?}");
+    }
+    // In every pose of the basic steps the basic steps are exact too; in others they may be wrong by the crosstalk.
+    let found = user.calibrate(Step::basic(&curls())).expect("a good hand");
+    for step in Step::basic(&curls()) {
+        let bends = user.bends(step);
+        let reading = user.reading(&bends);
+        assert!(solve(&found, &reading).iter().zip(bends).all(|(found, b)| (found - b).abs() < 1e-5), "{step}");
+    }
+    assert!(largest_error(&mut user, &found, false) > 0.02, "the fingers' own crosstalk wants the other steps");
+}
+
+/// A calibration that has taken the flat hand and the fist.
+fn after_fist(user: &mut User) -> Calibration {
+    let mut calibration = Calibration::new(user.sensors.clone(), Step::full(&user.sensors.clone()));
+    for step in [Step::Flat, Step::Fist] {
+        assert_eq!(calibration.current(), Some(step));
+        let readings = user.readings(&calibration, step);
+        calibration.take(&readings).expect("a good hand");
+    }
+    calibration
+}
+
+#[test]
+fn a_refused_step_is_repeated_and_nothing_else_is_lost() {
+    let mut user = User::new(curls(), 0.002, 3);
+    let mut calibration = after_fist(&mut user);
+    // The index finger stays bent.
+    let mut bends = user.bends(Step::ThumbIn);
+    bends[1] = 0.9;
+    let wrong: Vec<_> = (0..200).map(|_| user.reading(&bends)).collect();
+    let refusals = calibration.take(&wrong).expect_err("not the pose");
+    assert_eq!((calibration.current(), calibration.progress().done), (Some(Step::ThumbIn), 2));
+    let text = refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    assert!(text.starts_with("index finger: bent to ") && text.contains("where it should be straight"), "{text}");
+    let right = user.readings(&calibration, Step::ThumbIn);
+    assert_eq!(calibration.take(&right).map(|p| p.done), Ok(3));
+    calibration.back();
+    assert_eq!(calibration.current(), Some(Step::ThumbIn));
+}
+
+#[test]
+fn a_thumb_that_stays_out_is_named() {
+    let mut user = User::new(curls(), 0.002, 4);
+    let mut calibration = after_fist(&mut user);
+    let flat = user.readings(&calibration, Step::Flat);
+    let refusals = calibration.take(&flat).expect_err("the flat hand again");
+    assert_eq!(refusals.len(), 1, "{refusals:?}");
+    assert_eq!(refusals[0].sensor, Some(Sensor::Curl(Finger::Thumb)));
+    assert!(refusals[0].to_string().starts_with("thumb: bent only to "), "{}", refusals[0]);
+}
+
+#[test]
+fn a_fist_that_is_the_flat_hand_is_one_refusal() {
+    let mut user = User::new(curls(), 0.002, 5);
+    let mut calibration = Calibration::new(curls(), Step::full(&curls()));
+    let flat = user.readings(&calibration, Step::Flat);
+    calibration.take(&flat).expect("a flat hand");
+    let refusals = calibration.take(&flat).expect_err("no fist");
+    assert_eq!(refusals.len(), 1, "{refusals:?}");
+    assert!(refusals[0].to_string().starts_with("the fist looks like the flat hand"), "{}", refusals[0]);
+}
+
+#[test]
+fn noise_movement_and_silence_are_told_apart_and_named() {
+    let mut user = User::new(curls(), 0.002, 6);
+    let calibration = Calibration::new(curls(), Step::full(&curls()));
+    let flat = user.readings(&calibration, Step::Flat);
+    let ring = Sensor::Curl(Finger::Ring);
+    let refused = |change: &dyn Fn(usize, f64) -> Option<f64>| {
+        let spoil = |(i, reading): (usize, &FlexReading)| {
+            let others = reading.iter().filter(|(sensor, _)| *sensor != ring);
+            let changed = reading.get(ring).and_then(|value| change(i, value));
+            FlexReading::of(others.chain(changed.map(|value| (ring, value))))
+        };
+        let spoiled: Vec<_> = flat.iter().enumerate().map(spoil).collect();
+        let refusals = calibration.clone().take(&spoiled).expect_err("a step to refuse");
+        assert_eq!(refusals.len(), 1, "{refusals:?}");
+        let text = refusals[0].to_string();
+        assert!(text.starts_with("ring finger: "), "{text}");
+        (refusals[0].reason, text)
+    };
+    let count = flat.len();
+    assert!(matches!(refused(&|i, _| Some(if i % 2 == 0 { 0.3 } else { 0.5 })).0, Reason::Noisy { .. }));
+    assert!(matches!(refused(&|i, v| Some(v + 0.1 * i as f64 / count as f64)).0, Reason::Moved { .. }));
+    let (jumped, text) = refused(&|i, _| Some(if 3 * i < count { 0.2 } else { 0.6 }));
+    assert!(matches!(jumped, Reason::Moved { .. }) && text.contains("by 40 %"), "{text}");
+    assert_eq!(refused(&|_, _| None).0, Reason::Silent { readings: 0, least: 30 });
+    assert_eq!(refused(&|i, v| (i < 10).then_some(v)).0, Reason::Silent { readings: 10, least: 30 });
+    // A few readings far off are no reason.
+    assert!(
+        !calibration.is_still(
+            &flat
+                .iter()
+                .enumerate()
+                .map(|(i, r)| { FlexReading::of(r.iter().map(|(s, v)| (s, v + 0.2 * i as f64 / count as f64))) })
+                .collect::<Vec<_>>()
+        )
+    );
+    assert!(calibration.is_still(&flat));
+}
+
+#[test]
+fn a_span_within_the_noise_is_refused() {
+    let mut user = User::new(curls(), 0.012, 8);
+    user.span[2] = 0.08;
+    user.crosstalk[2] = vec![0.0; 5];
+    let refusals = user.calibrate(Step::full(&curls())).expect_err("noise");
+    assert_eq!(refusals.len(), 1, "{refusals:?}");
+    assert!(matches!(refusals[0].reason, Reason::Buried { .. }), "{refusals:?}");
+    assert!(refusals[0].to_string().starts_with("middle finger: "), "{}", refusals[0]);
+}
+
+#[test]
+fn more_readings_are_wanted_of_noisy_gloves_and_never_too_many() {
+    let wanted = |noise: f64| {
+        let mut user = User::new(curls(), noise, 9);
+        let calibration = Calibration::new(curls(), Step::full(&curls()));
+        let bends = user.bends(Step::Flat);
+        let readings: Vec<_> = (0..500).map(|_| user.reading(&bends)).collect();
+        calibration.wanted(&readings)
+    };
+    assert_eq!(wanted(0.0), check::LEAST_READINGS);
+    assert!((100..300).contains(&wanted(0.003)), "{}", wanted(0.003));
+    assert_eq!(wanted(0.05), check::MOST_READINGS);
+}
+
+#[test]
+fn the_steps_fit_the_glove() {
+    assert_eq!(Step::fitting(&curls()).len(), 7);
+    assert_eq!(Step::fitting(&sixteen()), [Step::Flat, Step::Fist, Step::ThumbIn, Step::Spread]);
+    assert!(!Step::full(&curls()).contains(&Step::Spread));
+    let all = Step::full(&joints_and_splay());
+    let design = nalgebra::DMatrix::from_fn(all.len(), 1 + step::PARTS, |k, p| {
+        if p == 0 { 1.0 } else { Part::all().nth(p - 1).map_or(0.0, |part| all[k].bend(part)) }
+    });
+    assert_eq!(design.rank(1e-9), 7, "the full steps determine flat and all parts");
+}
+
+#[test]
+fn a_profile_reads_well_and_is_toml() {
+    let mut user = User::new(curls(), 0.004, 11);
+    let found = user.calibrate(Step::full(&curls())).expect("a good hand");
+    let profile = UserProfile {
+        base: "5dt-5.toml",
+        device: "5DT Data Glove 5",
+        user: "Ada \"A\" \\ Lovelace\n",
+        port: Some("/dev/ttyUSB0"),
+        sensors: &found,
+    };
+    let text = profile.text();
+    let table = toml::de::DeTable::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}")).into_inner();
+    assert_eq!(table["base"].get_ref().as_str(), Some("5dt-5.toml"));
+    assert_eq!(table["user"].get_ref().as_str(), Some(profile.user));
+    let number = |value: &toml::de::DeValue<'_>| {
+        value.as_float().and_then(|f| f.as_str().parse::<f64>().ok()).unwrap_or_else(|| panic!("no number in\n{text}"))
+    };
+    for one in &found {
+        let sensor = table["sensor"].get_ref()[one.sensor.name().as_str()].get_ref();
+        assert!((number(sensor["flat"].get_ref()) - one.flat).abs() <= 0.51e-4, "{text}");
+        assert!((number(sensor["fist"].get_ref()) - one.fist).abs() <= 0.51e-4, "{text}");
+        for (other, part) in &one.crosstalk {
+            let written = number(sensor["crosstalk"].get_ref()[other.name().as_str()].get_ref());
+            assert!((written - part).abs() <= 0.51e-3, "{text}");
+        }
+    }
+    assert!(text.lines().all(|line| line.len() <= 120), "{text}");
+    let hand = hand_file("right.toml", "Ada", 0.17349);
+    assert!(hand.contains("base = \"right.toml\"\nname = \"Ada\"\nhand_length = 0.1735\n"), "{hand}");
+}

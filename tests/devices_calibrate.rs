@@ -1,0 +1,292 @@
+//! Devices as a user has them: what is listed, watched and calibrated, with a glove on a pseudo-terminal that a user wears who is
+//! not there either.
+#![cfg(all(unix, feature = "serial"))]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use fingerpad::assets::load_device;
+use fingerpad::devices::calibration::{Part, Step};
+use fingerpad::devices::glove::GloveMap;
+use fingerpad::protocol::{FlexReading, Format, Reading, Sensor};
+use fingerpad::tracking::Finger;
+use serialport::{SerialPort, TTYPort};
+
+/// Random numbers from a seed: splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
+    }
+}
+
+/// A hand in a glove: where its sensors begin, how far they go, what of the others shows in them, and their noise.
+#[derive(Clone)]
+struct User {
+    flat: [f64; 5],
+    span: [f64; 5],
+    crosstalk: [[f64; 5]; 5],
+    noise: f64,
+}
+
+/// Offsets, small spans in both directions, crosstalk up to 14 %, a glove of 255 values.
+const ADA: User = User {
+    flat: [0.30, 0.72, 0.25, 0.40, 0.35],
+    span: [0.20, -0.30, 0.35, 0.30, 0.16],
+    crosstalk: [
+        [0.0, 0.05, 0.02, 0.0, 0.01],
+        [0.08, 0.0, 0.12, 0.03, 0.0],
+        [0.02, 0.10, 0.0, 0.10, 0.0],
+        [0.0, 0.02, 0.12, 0.0, 0.09],
+        [0.01, 0.0, 0.03, 0.14, 0.0],
+    ],
+    noise: 0.005,
+};
+
+impl User {
+    fn reading(&self, bends: &[f64; 5], noise: &mut dyn FnMut() -> f64) -> FlexReading {
+        FlexReading::of(Finger::ALL.map(|finger| {
+            let i = finger as usize;
+            let others: f64 = self.crosstalk[i].iter().zip(bends).map(|(c, b)| c * b).sum();
+            (Sensor::Curl(finger), self.flat[i] + self.span[i] * (bends[i] + others) + self.noise * noise())
+        }))
+    }
+}
+
+/// A 5DT Data Glove 5 on a pseudo-terminal, two hundred samples a second.
+struct Glove {
+    path: String,
+    bends: Arc<Mutex<[f64; 5]>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    /// Held open, so that the port stays while nobody else has it.
+    _slave: TTYPort,
+}
+
+impl Glove {
+    fn on(user: User) -> Self {
+        let (mut master, mut slave) = TTYPort::pair().expect("a pseudo-terminal");
+        slave.set_exclusive(false).expect("others may open it");
+        master.set_timeout(Duration::from_millis(5)).expect("a timeout");
+        let path = slave.name().expect("a path");
+        let (bends, stop) = (Arc::new(Mutex::new([0.0; 5])), Arc::new(AtomicBool::new(false)));
+        let (pose, stopped) = (bends.clone(), stop.clone());
+        let thread = std::thread::spawn(move || {
+            let mut device = Format::named("5dt-5").expect("a format").emulated();
+            let (mut random, mut buffer) = (Random(1), [0; 64]);
+            let mut due = Instant::now();
+            while !stopped.load(Ordering::Relaxed) {
+                let heard = master.read(&mut buffer).unwrap_or(0);
+                let mut answer = device.receive(&buffer[..heard]);
+                if Instant::now() >= due {
+                    due = Instant::now() + Duration::from_millis(5);
+                    let bends = *pose.lock().expect("the pose");
+                    device.set(&Reading::Flex(user.reading(&bends, &mut || random.normal())));
+                    answer.extend(device.sample());
+                }
+                // Nobody reads when the program has ended.
+                let _ = master.write_all(&answer);
+            }
+        });
+        Self { path, bends, stop, thread: Some(thread), _slave: slave }
+    }
+
+    fn take(&self, bends: [f64; 5]) {
+        *self.bends.lock().expect("the pose") = bends;
+    }
+
+    fn profile(&self) -> String {
+        format!("5dt-5@{}", self.path)
+    }
+}
+
+impl Drop for Glove {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn program(arguments: &[&str], folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fingerpad"));
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).env("XR_LOADER_DEBUG", "none");
+    command
+}
+
+fn output(arguments: &[&str], folder: &Path) -> Output {
+    program(arguments, folder).output().expect("the program runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// An empty folder of a test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("devices_calibrate").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+fn pose(step: Step) -> [f64; 5] {
+    Finger::ALL.map(|finger| step.bend(Part::Finger(finger)))
+}
+
+/// A program that asks for poses, and is given them: `asked` says the pose for the name of a step.
+fn wear(mut child: Child, glove: &Glove, mut asked: impl FnMut(Step) -> [f64; 5]) -> (Option<i32>, String, String) {
+    let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut said = String::new();
+    for line in stderr.lines() {
+        let line = line.expect("text");
+        // "3 of 7: thumb in"
+        let step = line.split_once(": ").filter(|(count, _)| count.contains(" of ")).map(|(_, name)| name);
+        let all = Step::full(&Finger::ALL.map(Sensor::Curl));
+        if let Some(step) = all.into_iter().find(|s| Some(s.name()) == step) {
+            glove.take(asked(step));
+        }
+        said += &line;
+        said.push('\n');
+    }
+    let mut written = String::new();
+    child.stdout.take().expect("a pipe").read_to_string(&mut written).expect("text");
+    (child.wait().expect("an end").code(), written, said)
+}
+
+fn calibrate(glove: &Glove, folder: &Path, more: &[&str]) -> Child {
+    let profile = glove.profile();
+    let mut arguments = vec!["devices", "calibrate", &profile, "--user", "Ada", "--yes", "--countdown", "0.2"];
+    arguments.extend(more);
+    program(&arguments, folder).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+}
+
+#[test]
+fn a_user_is_recovered_from_the_profile_that_is_written() {
+    let folder = folder("recovered");
+    let glove = Glove::on(ADA);
+    // The first fist is forgotten, and asked for again.
+    let mut forgotten = false;
+    let (code, written, said) = wear(calibrate(&glove, &folder, &[]), &glove, |step| {
+        if step == Step::Fist && !std::mem::replace(&mut forgotten, true) { pose(Step::Flat) } else { pose(step) }
+    });
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("the fist looks like the flat hand"), "{said}");
+    assert_eq!(written.trim(), "ada-5dt-5.toml");
+    let file = folder.join("ada-5dt-5.toml");
+    let profile = load_device(&file).unwrap_or_else(|p| panic!("{p}"));
+    assert_eq!(profile.user.as_deref(), Some("Ada"));
+    let map = GloveMap::new(&profile.sensors);
+    let mut random = Random(2);
+    for _ in 0..200 {
+        let bends = std::array::from_fn(|_| random.unit());
+        let found = map.bends(&ADA.reading(&bends, &mut || 0.0));
+        for finger in Finger::ALL {
+            let error = found.get(Sensor::Curl(finger)).expect("a bend") - bends[finger as usize];
+            assert!(
+                error.abs() < 0.02,
+                "{}: {error}\n{}",
+                finger.name(),
+                std::fs::read_to_string(&file).expect("text")
+            );
+        }
+    }
+    assert!(std::fs::read_dir(&folder).expect("the folder").count() == 1, "nothing else is left there");
+    // Not written over, and not silently.
+    let again = output(&["devices", "calibrate", &glove.profile(), "--user", "ada"], &folder);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("ada-5dt-5.toml is there already"), "{}", text(&again.stderr));
+}
+
+#[test]
+fn a_finger_with_too_small_a_span_is_refused_by_name() {
+    let folder = folder("refused");
+    let glove = Glove::on(User { span: [0.20, -0.30, 0.35, 0.02, 0.16], ..ADA });
+    let (code, written, said) = wear(calibrate(&glove, &folder, &["--quick"]), &glove, pose);
+    assert_eq!((code, written.as_str()), (Some(2), ""), "{said}");
+    let why = said.lines().rfind(|line| line.starts_with("error: ")).expect("an error");
+    assert!(why.contains("ring finger: only ") && !why.contains("index finger"), "{why}");
+    assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 0, "nothing is written");
+}
+
+#[test]
+fn the_monitor_tells_what_a_glove_says() {
+    let folder = folder("monitor");
+    let glove = Glove::on(User { noise: 0.0, ..ADA });
+    glove.take([0.0, 1.0, 0.0, 0.0, 0.0]);
+    // Long enough for a slow machine; what is looked at is the last line.
+    let out = output(&["devices", "monitor", &glove.profile(), "--seconds", "3", "--json"], &folder);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let lines = text(&out.stdout);
+    let last: serde_json::Value = serde_json::from_str(lines.lines().last().expect("a line")).expect("JSON");
+    assert_eq!((&last["state"], &last["bad_checksums"]), (&"streaming".into(), &0.into()), "{last}");
+    assert!(
+        last["packets"].as_u64().expect("a count") > 10 && last["rate_hz"].as_f64().expect("a rate") > 1.0,
+        "{last}"
+    );
+    assert!(last["jitter_ms"].is_number() && last["age_ms"].is_number(), "{last}");
+    let hand = &last["hands"]["right"];
+    let raw = hand["raw"]["index"].as_f64().expect("a value");
+    assert!((raw - 0.42).abs() < 0.003, "{last}");
+    let bend = hand["bends"]["index"].as_f64().expect("a value");
+    assert!((bend - (raw - 0.2) / 0.6).abs() < 0.01, "the shipped profile reaches from 0.2 to 0.8: {last}");
+    let angle = hand["angles_deg"]["index_base_flexion"].as_f64().expect("an angle");
+    assert!((angle - 85.0 * bend).abs() < 1.0, "{last}");
+    let plain = output(&["devices", "monitor", &glove.profile(), "--seconds", "2"], &folder);
+    let line = text(&plain.stdout);
+    assert!(line.contains("streaming") && line.contains("index 0.4") && !line.contains('\x1b'), "{line}");
+}
+
+#[test]
+fn a_port_with_nothing_behind_it_is_told() {
+    let folder = folder("nothing");
+    let out = output(&["devices", "monitor", "5dt-5@/dev/no-such-port", "--seconds", "0.5"], &folder);
+    assert_eq!(out.status.code(), Some(2));
+    let said = text(&out.stderr);
+    assert!(said.contains("5DT Data Glove 5 sent nothing (lost: ") && said.contains("/dev/no-such-port"), "{said}");
+}
+
+#[test]
+fn broken_profiles_are_told_with_file_and_line() {
+    let folder = folder("broken");
+    let broken = "base = \"fingerpad:/devices/5dt-5.toml\"\n[sensor.index]\nflat = 0.5\nfist = 0.5\n";
+    std::fs::write(folder.join("broken.toml"), broken).expect("a file");
+    std::fs::create_dir(folder.join("devices")).expect("a folder");
+    std::fs::write(folder.join("devices/also.toml"), broken).expect("a file");
+    for command in [&["calibrate", "broken.toml", "--user", "ada"][..], &["monitor", "broken.toml"]] {
+        let out = output(&[&["devices"], command].concat(), &folder);
+        assert_eq!(out.status.code(), Some(2));
+        let said = text(&out.stderr);
+        assert!(said.contains("broken.toml:4:") && said.contains("calibrate it"), "{said}");
+    }
+    for (profile, words) in [
+        ("none.toml", "none.toml"),
+        ("5dt-6", "expected the profile of a device (.toml), or a shipped one (5dt-16, 5dt-5"),
+        ("gametrak", "has no bend sensors"),
+    ] {
+        let out = output(&["devices", "calibrate", profile, "--user", "ada"], &folder);
+        assert_eq!(out.status.code(), Some(2));
+        assert!(text(&out.stderr).contains(words), "{}", text(&out.stderr));
+    }
+    // A broken file among one's own is told of, and the list is still there.
+    let list = output(&["devices", "list", "--json"], &folder);
+    assert!(list.status.success());
+    assert!(text(&list.stderr).contains("also.toml:4:"), "{}", text(&list.stderr));
+    let list: serde_json::Value = serde_json::from_slice(&list.stdout).expect("JSON");
+    for one in list["devices"].as_array().expect("a list") {
+        assert!(one["kind"].is_string() && one["profiles"].is_array(), "{one}");
+        assert!(one["problem"].is_null() || one["profiles"] == serde_json::json!([]), "{one}");
+    }
+}
