@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use fingerpad::assets::builtin_hand;
+use fingerpad::assets::{DeviceProfile, HapticSettings, builtin_device_file, builtin_hand, load_device};
+use fingerpad::devices::haptics::Levels;
 use fingerpad::devices::openxr::{JOINTS, WRIST, metacarpal, phalanx};
-use fingerpad::devices::{SourceHandle, SourceSample, SourceState, Vibration, start_openxr};
+use fingerpad::devices::{Hands, SourceHandle, SourceSample, SourceState, Touch, Vibration, start_openxr};
 use fingerpad::hand::{HandDescription, Skeleton};
 use fingerpad::math::{Pose, Vec3, exp};
 use fingerpad::tracking::{ANGLES, Finger, Side};
@@ -116,8 +117,19 @@ fn skeleton(side: Side) -> Skeleton {
     Skeleton::new(&hand(side)).expect("a hand")
 }
 
+/// The shipped profile, but for the filter: poses come as they are.
+fn profile() -> DeviceProfile {
+    let file = builtin_device_file("openxr").expect("it is carried");
+    DeviceProfile { filter: None, ..load_device(&file).unwrap_or_else(|problems| panic!("{problems}")) }
+}
+
 fn start() -> SourceHandle {
-    start_openxr(&skeleton(Side::Left), &skeleton(Side::Right), Instant::now()).expect("a thread")
+    start_as(&profile())
+}
+
+fn start_as(profile: &DeviceProfile) -> SourceHandle {
+    let hands = Hands { left: skeleton(Side::Left), right: skeleton(Side::Right) };
+    start_openxr(profile, &hands, Instant::now()).expect("a thread")
 }
 
 fn pose(name: &str) -> [f64; ANGLES] {
@@ -330,6 +342,81 @@ fn hands_vibrate() {
         next(&source, Side::Right);
         assert_eq!(source.state(), SourceState::Streaming);
         assert_eq!(scene.log().matches("vibrate").count(), 2);
+    });
+}
+
+/// What a hand feels makes its own controller vibrate: a tap that fades, and stillness when nothing more comes or the source stops.
+#[test]
+fn hands_vibrate_when_they_touch() {
+    in_own_process("hands_vibrate_when_they_touch", None, |scene| {
+        let (left, right) = (shown(Side::Left, &pose("open")), shown(Side::Right, &pose("open")));
+        scene.script(&[&left, &right]);
+        let haptics = Some(HapticSettings { full: 4.0, maximum: 0.75, rate: 20.0, ..HapticSettings::default() });
+        let source = start_as(&DeviceProfile { haptics, ..profile() });
+        wait_for_state(&source, Side::Right, &SourceState::Streaming);
+        let touch = |side, force| Touch { side, fingers: [0.0, force, 0.0, 0.0, 0.0], palm: 0.0, pressure: [0.0; 6] };
+        let log_of = |side: Side| {
+            let hand = format!("/user/hand/{}", side.name());
+            scene.log().lines().filter(|line| line.contains(&hand)).map(String::from).collect::<Vec<_>>()
+        };
+        // 2 N of 4: half of everything, and a tenth of that.
+        wait_for("a tap", || {
+            source.feel(touch(Side::Left, 2.0));
+            log_of(Side::Left).iter().any(|line| line.starts_with("vibrate /user/hand/left 0.55 "))
+        });
+        let tap = log_of(Side::Left)[0].clone();
+        assert!(tap.starts_with("vibrate /user/hand/left 0.55 100000000"), "for two turns of the rate: {tap}");
+        wait_for("the hum after it", || {
+            source.feel(touch(Side::Left, 2.0));
+            source.told(Side::Left).palm < 0.06
+        });
+        assert!(source.told(Side::Left).palm > 0.0);
+        assert_eq!(log_of(Side::Right), Vec::<String>::new(), "the other hand feels nothing");
+        // Nothing more comes: the watchdog.
+        wait_for("stillness", || log_of(Side::Left).last().is_some_and(|line| line == "still /user/hand/left"));
+        assert_eq!(source.told(Side::Left), Levels::ZERO);
+        wait_for("no more than the most", || {
+            source.feel(touch(Side::Right, 1e6));
+            log_of(Side::Right).iter().any(|line| line.starts_with("vibrate /user/hand/right 0.75 "))
+        });
+        source.feel(touch(Side::Right, 1e6));
+        drop(source);
+        assert_eq!(log_of(Side::Right).last().map(String::as_str), Some("still /user/hand/right"));
+        scene.assert_nothing_is_left();
+    });
+}
+
+/// One hand, its palm left to another device, smoothed, and stamped with the time at which it was measured.
+#[test]
+fn the_profile_is_followed() {
+    in_own_process("the_profile_is_followed", None, |scene| {
+        let (left, right) = (shown(Side::Left, &pose("open")), shown(Side::Right, &pose("open")));
+        scene.script(&[&left, &right]);
+        let mut profile = DeviceProfile { side: Some(Side::Right), latency: 0.5, stale: 0.05, ..profile() };
+        profile.filter = Some(fingerpad::assets::FilterSettings { min_cutoff: 0.5, beta: 0.0, derivative_cutoff: 1.0 });
+        (profile.place.uses.position, profile.place.uses.orientation) = (false, false);
+        let hands = Hands { left: skeleton(Side::Left), right: skeleton(Side::Right) };
+        let epoch = Instant::now();
+        let source = start_openxr(&profile, &hands, epoch).expect("a thread");
+        for _ in 0..20 {
+            let sample = source.samples().recv_timeout(Duration::from_secs(30)).expect("a sample");
+            assert_eq!((sample.side, sample.palm()), (Side::Right, None));
+            assert!(sample.time <= epoch.elapsed().as_secs_f64() - 0.5);
+        }
+        assert_eq!(source.state_of(Side::Left), SourceState::Connected, "nobody looks at it");
+        // A low-pass: the fist is not there at once, and comes.
+        scene.script(&[&left, &shown(Side::Right, &pose("fist"))]);
+        let flexion = |sample: &SourceSample| sample.angles[4].expect("the index finger");
+        let (open, fist) = (pose("open")[4], pose("fist")[4]);
+        let mut between = 0;
+        wait_for("the fist", || {
+            let angle = flexion(&next(&source, Side::Right));
+            between += usize::from(angle > open + 0.05 && angle < fist - 0.05);
+            (angle - fist).abs() < 0.02
+        });
+        assert!(between > 3, "{between} samples on the way");
+        scene.script(&[&left]);
+        wait_for_state(&source, Side::Right, &SourceState::Stale);
     });
 }
 

@@ -46,11 +46,15 @@ pub fn run(command: &Command, talk: Talk) -> anyhow::Result<()> {
 
 /// Starts the device of a profile for the average hands; also the instant at which its time begins.
 fn start_device(profile: &DeviceProfile) -> anyhow::Result<(SourceHandle, Instant)> {
+    let epoch = Instant::now();
+    Ok((start(profile, &average_hands()?, epoch)?, epoch))
+}
+
+/// The hands for devices that move none of a scene.
+fn average_hands() -> anyhow::Result<Hands> {
     let skeleton = |side: &str| {
         let hand = load_hand(Path::new(&format!("fingerpad:/hands/{side}.toml")))?;
         Skeleton::new(&hand).map_err(|finger| anyhow!("the {side} hand: its {} has no length", finger.name()))
     };
-    let hands = Hands { left: skeleton("left")?, right: skeleton("right")? };
-    let epoch = Instant::now();
-    Ok((start(profile, &hands, epoch)?, epoch))
+    Ok(Hands { left: skeleton("left")?, right: skeleton("right")? })
 }

@@ -8,15 +8,17 @@ use serde_json::{Value, json};
 
 use super::Talk;
 use super::devices::{is_recording, recorded_profile, start};
+use super::feeling;
 use super::player::Player;
 use super::run::summary::Spread;
 use crate::assets::{DeviceProfile, Files, Port, Scene, Setting, builtin_device_file, builtin_devices};
 use crate::body::HandId;
 use crate::devices::fusion::Fusion;
-use crate::devices::{Hands, SourceHandle, SourceState, Touch};
+use crate::devices::haptics::Levels;
+use crate::devices::{Hands, SourceHandle, SourceState};
 use crate::hand::{HandModel, Skeleton};
 use crate::sim::World;
-use crate::tracking::{Driven, Finger, HandSample, Segment, Side};
+use crate::tracking::{Driven, HandSample, Side};
 
 /// How often devices are looked at while they are waited for.
 const LOOK: Duration = Duration::from_millis(5);
@@ -107,6 +109,9 @@ pub struct Gear {
 /// A device that runs.
 struct Worn {
     handle: SourceHandle,
+    /// The one hand it is for, and whether that feels something through it.
+    side: Option<Side>,
+    is_felt: bool,
     samples: u64,
     /// How old the newest sample was in each step that had one, s.
     ages: Vec<f64>,
@@ -143,7 +148,8 @@ impl Gear {
             fusion.add_source(profile);
             let handle = start(profile, &skeletons, epoch)?;
             let state = SourceState::Connecting;
-            worn.push(Worn { handle, samples: 0, ages: Vec::new(), state, hint: None });
+            let (side, is_felt) = (profile.side, profile.haptics.is_some());
+            worn.push(Worn { handle, side, is_felt, samples: 0, ages: Vec::new(), state, hint: None });
         }
         Ok(Self { epoch, fusion, worn, hands })
     }
@@ -219,9 +225,20 @@ impl Gear {
     /// Lets the devices feel what the hands feel.
     pub fn feel(&self, world: &World) {
         for (hand, _, side) in &self.hands {
-            let touch = touch(world, HandId::at(*hand), *side);
+            let touch = feeling::touch(world, HandId::at(*hand), *side);
             self.worn.iter().for_each(|worn| worn.handle.feel(touch));
         }
+    }
+
+    /// The devices that let a hand feel something: their places among all, what they are called, and the one hand they are for.
+    pub fn felt_by(&self) -> impl Iterator<Item = (usize, &str, Option<Side>)> {
+        let felt = self.worn.iter().enumerate().filter(|(_, worn)| worn.is_felt);
+        felt.map(|(place, worn)| (place, worn.handle.name(), worn.side))
+    }
+
+    /// What a device was last told that a hand feels.
+    pub fn told(&self, device: usize, side: Side) -> Levels {
+        self.worn.get(device).map_or(Levels::ZERO, |worn| worn.handle.told(side))
     }
 
     /// What became of the devices, for `run --json`.
@@ -267,13 +284,6 @@ fn fit(fusion: &mut Fusion, scene: &Scene) -> Vec<(usize, String, Side)> {
         }
     }
     hands
-}
-
-/// What a hand of a world feels.
-fn touch(world: &World, hand: HandId, side: Side) -> Touch {
-    let pressing = |segment| world.load(hand, segment).pressing;
-    let fingers = Finger::ALL.map(|finger| (0..3).map(|place| pressing(Segment::phalanx(finger, place))).sum());
-    Touch { side, fingers, palm: pressing(Segment::PALM), pressure: [0.0; 6] }
 }
 
 /// The skeleton of a hand of the scene, or that of the average hand.

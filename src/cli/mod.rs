@@ -1,11 +1,13 @@
 //! Rank 8: the program's commands. Data goes to stdout, messages to stderr; 0 done, 1 a task failed, 2 bad usage or input.
 
 mod bench;
+mod bones_out;
 mod check;
 mod demo;
 mod devices;
 #[cfg(feature = "script")]
 mod docs;
+mod feeling;
 mod gear;
 mod hand;
 mod motion;
@@ -103,6 +105,9 @@ impl Talk {
 pub fn main() -> ExitCode {
     hush_drivers();
     let cli = Cli::parse();
+    if !cli.verbose {
+        hush_openxr();
+    }
     let talk = match (cli.quiet, cli.verbose) {
         (true, _) => Talk::Quiet,
         (_, true) => Talk::Verbose,
@@ -152,6 +157,15 @@ fn hush_drivers() {
     if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // SAFETY: called first thing in `main`, before any thread exists that could read the environment.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+    }
+}
+
+/// The OpenXR loader writes to stderr each time that a runtime is looked for in vain; what is missing is said anyway, once.
+fn hush_openxr() {
+    const MESSAGES: &str = "XR_LOADER_DEBUG";
+    if std::env::var_os(MESSAGES).is_none() {
+        // SAFETY: called in `main`, before any thread exists that could read the environment.
+        unsafe { std::env::set_var(MESSAGES, "none") };
     }
 }
 

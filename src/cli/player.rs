@@ -13,6 +13,7 @@ use anyhow::{Context, anyhow, bail};
 pub use self::replay::Difference;
 use self::replay::Replay;
 pub use self::scene_ref::{SceneMut, SceneRef};
+use super::bones_out::BonesOut;
 use super::gear::Gear;
 use crate::assets::{FileKind, Files, Scene, Setting, builtin_scene_file, builtin_scenes};
 use crate::record::{EXTENSION, Ending, Header, Input, Recorder, Recording, Source};
@@ -37,6 +38,8 @@ pub struct Player {
     replay: Option<Replay>,
     /// What moves the hands, if devices do.
     gear: Option<Gear>,
+    /// Who is told how the hands move.
+    bones: Option<BonesOut>,
     /// Why it broke off.
     broken: Option<String>,
 }
@@ -131,6 +134,7 @@ impl Player {
             recorder: None,
             replay: None,
             gear: None,
+            bones: None,
             broken: None,
         }
     }
@@ -149,19 +153,19 @@ impl Player {
     /// Loads something else, or the same again; devices that move the hands go on with it.
     #[cfg(feature = "viewer")]
     pub fn load_next(&mut self, file: &Path, settings: &[Setting]) -> anyhow::Result<Self> {
-        let Some(mut gear) = self.gear.take() else { return Self::load(file, settings) };
-        let next = Self::load_for_device(file, settings, self.header.device);
-        match next {
-            Ok(mut player) => {
-                gear.move_to(&player.scene());
-                player.gear = Some(gear);
-                Ok(player)
-            }
-            Err(error) => {
-                self.gear = Some(gear);
-                Err(error)
-            }
+        let mut next = match self.gear {
+            Some(_) => Self::load_for_device(file, settings, self.header.device),
+            None => Self::load(file, settings),
+        }?;
+        if let Some(mut gear) = self.gear.take() {
+            gear.move_to(&next.scene());
+            next.gear = Some(gear);
         }
+        if let Some(mut bones) = self.bones.take() {
+            bones.move_to(&next.scene().world);
+            next.bones = Some(bones);
+        }
+        Ok(next)
     }
 
     /// Devices move the hands from now on.
@@ -173,6 +177,16 @@ impl Player {
     #[cfg(feature = "viewer")]
     pub fn has_gear(&self) -> bool {
         self.gear.is_some()
+    }
+
+    /// Somebody is told how the hands move from now on.
+    pub fn show_bones(&mut self, bones: BonesOut) {
+        self.bones = Some(bones);
+    }
+
+    /// The devices that move the hands, to look at.
+    pub fn worn(&self) -> Option<&Gear> {
+        self.gear.as_ref()
     }
 
     /// The devices that move the hands.
@@ -258,6 +272,10 @@ impl Player {
         let stepped = self.advance();
         if let Some(gear) = &self.gear {
             gear.feel(&self.scene().world);
+        }
+        if let Some(mut bones) = self.bones.take() {
+            bones.send(&self.scene().world);
+            self.bones = Some(bones);
         }
         self.broken = stepped.as_ref().err().map(|error| format!("{error:#}"));
         let kept = if self.steps > before { self.keep_step() } else { Ok(()) };

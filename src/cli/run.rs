@@ -1,8 +1,10 @@
+mod haptics_log;
 #[cfg(feature = "script")]
 mod outcome;
 pub mod summary;
 mod trace;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -11,6 +13,7 @@ use serde_json::Value;
 use self::summary::Summary;
 pub use self::trace::Tables;
 use super::Talk;
+use super::bones_out::BonesOut;
 use super::gear::DeviceArguments;
 use super::player::Player;
 use super::scene_arguments::SceneArguments;
@@ -43,8 +46,14 @@ pub struct Arguments {
     /// Write a recording, from which the run can be repeated and checked with `replay`.
     #[arg(long, value_name = "FILE.fpr")]
     record: Option<PathBuf>,
+    /// Write a table with a line for every step: forces and pressures on the fingers and palms, and what each device was told of them.
+    #[arg(long, value_name = "FILE.csv")]
+    haptics_log: Option<PathBuf>,
+    /// Send the simulated hands to another program by the VMC protocol, 60 times a second at most: ADDRESS:PORT, or a port of this machine.
+    #[arg(long, value_name = "ADDRESS", value_parser = super::bones_out::address)]
+    vmc_out: Option<SocketAddr>,
     /// Play in a window, as `view` does.
-    #[arg(long, conflicts_with_all = ["json", "realtime", "trace", "record"])]
+    #[arg(long, conflicts_with_all = ["json", "realtime", "trace", "record", "haptics_log"])]
     view: bool,
 }
 
@@ -61,6 +70,10 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     let mut player = arguments.devices.load(&arguments.scene, &settings(arguments), talk)?;
     let loading = 1e3 * clock.elapsed().as_secs_f64();
     talk.whisper(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));
+    if let Some(address) = arguments.vmc_out {
+        let bones = BonesOut::open(address, &player.scene().world)?;
+        player.show_bones(bones);
+    }
     if arguments.view {
         return super::view::show_player(player, settings(arguments), talk);
     }
@@ -71,6 +84,9 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     let (parquet, csv): (Vec<&Path>, Vec<&Path>) =
         traces.into_iter().partition(|file| file.extension().is_some_and(|e| e == "parquet"));
     let mut tables = Tables::create(&player, &csv, &parquet)?;
+    if let Some(file) = &arguments.haptics_log {
+        tables = tables.and_haptics(file, &player)?;
+    }
     let mut summary = Summary::default();
     // Devices keep their own time.
     let realtime = arguments.realtime || arguments.devices.any();

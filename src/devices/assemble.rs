@@ -1,18 +1,24 @@
 //! From the readings of a device to samples of a hand.
 
-use super::filter::OneEuro;
 use super::glove::GloveMap;
+use super::human::Body;
+use super::smooth::Smoother;
 use super::source::{SourceFeed, SourceSample};
-use crate::assets::{DeviceProfile, FilterSettings, Parts};
+use super::start::Hands;
+use crate::assets::{DeviceProfile, Parts};
 use crate::math::{Quat, Vec3};
-use crate::protocol::{FlexReading, Reading, SENSORS, TrackedObject};
+use crate::protocol::{FlexReading, Format, Reading, TrackedObject};
 use crate::tracking::Side;
 
 /// Puts the readings of a device together, calibrated and filtered.
 pub struct Assembler {
     side: Side,
+    /// The hands that are told of, if bodies are.
+    sides: Vec<Side>,
     glove: GloveMap,
-    filters: Filters,
+    /// Of the left and of the right hand.
+    filters: [Smoother; 2],
+    body: Option<Body>,
     uses: Parts,
     tilt: bool,
     tracker: Option<String>,
@@ -34,44 +40,15 @@ impl Pending {
     }
 }
 
-struct Filters {
-    settings: Option<FilterSettings>,
-    bends: Vec<Option<OneEuro<f64>>>,
-    position: Option<OneEuro<Vec3>>,
-    orientation: Option<OneEuro<Quat>>,
-}
-
-impl Filters {
-    fn new(settings: Option<FilterSettings>) -> Self {
-        Self { settings, bends: vec![None; SENSORS], position: None, orientation: None }
-    }
-
-    fn bends(&mut self, time: f64, bends: &FlexReading) -> FlexReading {
-        let Some(settings) = self.settings else { return *bends };
-        FlexReading::of(bends.iter().map(|(sensor, bend)| {
-            let filter = self.bends[sensor.index()].get_or_insert_with(|| OneEuro::new(settings));
-            (sensor, filter.filter(time, bend))
-        }))
-    }
-
-    fn position(&mut self, time: f64, position: Vec3) -> Vec3 {
-        let Some(settings) = self.settings else { return position };
-        self.position.get_or_insert_with(|| OneEuro::new(settings)).filter(time, position)
-    }
-
-    fn orientation(&mut self, time: f64, orientation: Quat) -> Quat {
-        let Some(settings) = self.settings else { return orientation };
-        self.orientation.get_or_insert_with(|| OneEuro::new(settings)).filter(time, orientation)
-    }
-}
-
 impl Assembler {
     /// For the device of a profile.
-    pub fn new(profile: &DeviceProfile) -> Self {
+    pub fn new(profile: &DeviceProfile, format: &Format, hands: &Hands) -> Self {
         Self {
             side: profile.side.unwrap_or(Side::Right),
+            sides: profile.side.map_or(vec![Side::Left, Side::Right], |side| vec![side]),
             glove: GloveMap::new(&profile.sensors),
-            filters: Filters::new(profile.filter),
+            filters: [0, 1].map(|_| Smoother::new(profile.filter)),
+            body: matches!(format, Format::Vmc).then(|| Body::new(&hands.left, &hands.right)),
             uses: profile.place.uses,
             tilt: profile.tilt,
             tracker: profile.tracker.clone(),
@@ -97,6 +74,7 @@ impl Assembler {
         if !self.pending.is_empty() {
             self.send(now, feed);
         }
+        self.send_hands(now, feed);
     }
 
     /// How many samples some readings make.
@@ -136,6 +114,11 @@ impl Assembler {
                 self.pending.position = Some(pose.translation.vector);
                 self.pending.orientation = Some(pose.rotation);
             }
+            Reading::Bone { bone, pose } => {
+                if let Some(body) = &mut self.body {
+                    body.set(*bone, pose);
+                }
+            }
             Reading::Button { button, pressed } => {
                 let bit = 1 << (button_index(*button) % 32);
                 self.buttons = if *pressed { self.buttons | bit } else { self.buttons & !bit };
@@ -145,29 +128,52 @@ impl Assembler {
         }
     }
 
-    /// Whether a tracked object is the hand: the one that the profile names, or any tracker or controller.
+    /// Whether a tracked object is the hand: the one that the profile names, or any tracker or controller if no body is told of, whose
+    /// hips and feet may have trackers too.
     fn is_ours(&self, object: TrackedObject, serial: &str) -> bool {
         match &self.tracker {
             Some(name) => name == serial,
-            None => object != TrackedObject::Headset,
+            None => object != TrackedObject::Headset && !self.body.as_ref().is_some_and(Body::is_known),
+        }
+    }
+
+    /// Sends what is new of the hands of a body. A tracker that the profile names is believed before the body's arm.
+    fn send_hands(&mut self, time: f64, feed: &SourceFeed) {
+        let Some(body) = &mut self.body else { return };
+        for &side in &self.sides {
+            let Some(hand) = body.news(side) else { continue };
+            let filters = &mut self.filters[side as usize];
+            let mut sample = SourceSample::new(time, side);
+            if self.uses.fingers {
+                sample.angles = filters.angles(time, &hand.angles);
+            }
+            let palm = hand.palm.filter(|_| self.tracker.is_none());
+            sample.position =
+                palm.filter(|_| self.uses.position).map(|palm| filters.position(time, palm.translation.vector));
+            sample.orientation =
+                palm.filter(|_| self.uses.orientation).map(|palm| filters.orientation(time, palm.rotation));
+            if sample.says_something() {
+                feed.send(sample);
+            }
         }
     }
 
     fn send(&mut self, time: f64, feed: &SourceFeed) {
         let said = std::mem::take(&mut self.pending);
         let mut sample = SourceSample { buttons: self.buttons, ..SourceSample::new(time, self.side) };
+        let filters = &mut self.filters[self.side as usize];
         if let Some(flex) = said.flex {
             sample.flex = flex;
-            sample.bends = self.filters.bends(time, &self.glove.bends(&flex));
+            sample.bends = filters.bends(time, &self.glove.bends(&flex));
             if self.uses.fingers {
                 sample.angles = self.glove.angles(&sample.bends);
             }
         }
         if let Some(position) = said.position.filter(|_| self.uses.position) {
-            sample.position = Some(self.filters.position(time, position));
+            sample.position = Some(filters.position(time, position));
         }
         if let Some(turn) = said.orientation.filter(|_| self.uses.orientation) {
-            sample.orientation = Some(self.filters.orientation(time, turn));
+            sample.orientation = Some(filters.orientation(time, turn));
         }
         feed.send(sample);
     }

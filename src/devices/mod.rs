@@ -8,11 +8,15 @@ pub mod fusion;
 #[cfg(feature = "gamepad")]
 mod gamepads;
 pub mod glove;
+pub mod haptics;
+pub mod human;
+pub mod joints;
 mod list;
 #[cfg(feature = "openxr")]
 pub mod openxr;
 #[cfg(feature = "serial")]
 mod serial_ports;
+mod smooth;
 mod source;
 mod start;
 pub mod wire;

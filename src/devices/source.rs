@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 
+use super::haptics::Levels;
 use crate::math::{Pose, Quat, Vec3};
 use crate::protocol::{DecodeStatistics, FlexReading};
 use crate::tracking::{ANGLES, Side};
@@ -52,6 +53,11 @@ impl SourceSample {
     /// The palm's placement, if all of it is known.
     pub fn palm(&self) -> Option<Pose> {
         self.position.zip(self.orientation).map(|(position, turn)| Pose::from_parts(position.into(), turn))
+    }
+
+    /// Whether it tells of anything.
+    pub fn says_something(&self) -> bool {
+        self.position.is_some() || self.orientation.is_some() || self.has_angles()
     }
 
     /// Whether it tells of any joint.
@@ -150,6 +156,8 @@ pub struct SourceStatistics {
 struct Shared {
     /// Of the left and of the right hand.
     states: [SourceState; 2],
+    /// What the device was told that they feel.
+    told: [Levels; 2],
     statistics: SourceStatistics,
 }
 
@@ -181,7 +189,8 @@ impl SourceHandle {
         let (pressed, buttons) = bounded(WISHES);
         let (alive, running) = bounded(0);
         let states = [SourceState::Connecting, SourceState::Connecting];
-        let shared = Arc::new(Mutex::new(Shared { states, statistics: SourceStatistics::default() }));
+        let (told_levels, statistics) = ([Levels::ZERO; 2], SourceStatistics::default());
+        let shared = Arc::new(Mutex::new(Shared { states, told: told_levels, statistics }));
         let feed = SourceFeed {
             sender,
             oldest: samples.clone(),
@@ -230,6 +239,11 @@ impl SourceHandle {
     /// nothing to feel.
     pub fn feel(&self, touch: Touch) {
         self.wish(Told::Feel(touch));
+    }
+
+    /// What the device was last told that a hand feels; one that vibrates as a whole has its amplitude in all six levels.
+    pub fn told(&self, side: Side) -> Levels {
+        Shared::lock(&self.shared).told[side as usize]
     }
 
     /// Has a hand feel something, if the source can; otherwise nothing happens.
@@ -299,6 +313,11 @@ impl SourceFeed {
     /// Notes how it stands with one hand.
     pub fn set_state_of(&self, side: Side, state: SourceState) {
         Shared::lock(&self.shared).states[side as usize] = state;
+    }
+
+    /// Notes what the device was told that a hand feels.
+    pub fn set_told(&self, side: Side, levels: Levels) {
+        Shared::lock(&self.shared).told[side as usize] = levels;
     }
 
     /// Notes how the source fares.

@@ -23,12 +23,15 @@ pub fn start(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> Result<S
     match &profile.kind {
         DeviceKind::Wire(format) => {
             let (own, format) = (profile.clone(), *format);
-            start_on(profile, format, epoch, move || wired::open(&own, &format)).map_err(failed)
+            start_on(profile, format, hands, epoch, move || wired::open(&own, &format)).map_err(failed)
         }
         #[cfg(feature = "openxr")]
-        DeviceKind::OpenXr => super::start_openxr(&hands.left, &hands.right, epoch).map_err(failed),
+        DeviceKind::OpenXr => super::start_openxr(profile, hands, epoch).map_err(failed),
         #[cfg(not(feature = "openxr"))]
         DeviceKind::OpenXr => Err("OpenXR needs the feature `openxr`, and this program was built without it".into()),
+        #[cfg(feature = "gamepad")]
+        DeviceKind::Gamepad | DeviceKind::GametrakJoystick => super::gamepads::start(profile, epoch).map_err(failed),
+        #[cfg(not(feature = "gamepad"))]
         DeviceKind::Gamepad | DeviceKind::GametrakJoystick => {
             Err("gamepads and joysticks need the feature `gamepad`, and this program was built without it".into())
         }
@@ -40,9 +43,12 @@ pub fn start(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> Result<S
 pub fn start_on(
     profile: &DeviceProfile,
     format: Format,
+    hands: &Hands,
     epoch: Instant,
     open: impl FnMut() -> Result<Opened, String> + Send + 'static,
 ) -> std::io::Result<SourceHandle> {
-    let own = profile.clone();
-    SourceHandle::start(&profile.name, move |feed| wired::run(feed, &own, &format, epoch, open))
+    let (own, hands) = (profile.clone(), hands.clone());
+    SourceHandle::start(&profile.name, move |feed| {
+        wired::run(feed, wired::Device { profile: &own, format: &format, hands: &hands, epoch }, open);
+    })
 }

@@ -104,6 +104,6 @@ impl Wire for Datagrams {
 }
 
 /// Whether an error only says that nothing came.
-fn is_nothing(error: &io::Error) -> bool {
+pub(super) fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

@@ -3,10 +3,12 @@
 use std::time::{Duration, Instant};
 
 use super::assemble::Assembler;
-use super::source::{SourceFeed, SourceState, Told};
+use super::haptics::{LevelDriver, Levels};
+use super::source::{SourceFeed, SourceState, Told, Touch};
+use super::start::Hands;
 use super::wire::{self, Opened, Wire};
 use crate::assets::DeviceProfile;
-use crate::protocol::{Decoder, Format, Host, Reading};
+use crate::protocol::{Decoder, ForceFeedback, Format, Host, HostLine, Reading};
 use crate::tracking::Side;
 
 /// First and longest wait before a lost device is looked for again; each wait is twice the last.
@@ -18,14 +20,17 @@ const OVERDUE: f64 = 0.25;
 /// How often statistics are noted, s.
 const NOTE: f64 = 0.1;
 
+/// What is listened to.
+#[derive(Clone, Copy)]
+pub(super) struct Device<'a> {
+    pub profile: &'a DeviceProfile,
+    pub format: &'a Format,
+    pub hands: &'a Hands,
+    pub epoch: Instant,
+}
+
 /// Connects, listens, and connects again, until told to stop.
-pub(super) fn run(
-    feed: &SourceFeed,
-    profile: &DeviceProfile,
-    format: &Format,
-    epoch: Instant,
-    mut open: impl FnMut() -> Result<Opened, String>,
-) {
+pub(super) fn run(feed: &SourceFeed, device: Device<'_>, mut open: impl FnMut() -> Result<Opened, String>) {
     let [shortest, longest] = WAITS;
     let mut wait = shortest;
     loop {
@@ -37,7 +42,7 @@ pub(super) fn run(
                     statistics.port = opened.port.clone();
                 });
                 wait = shortest;
-                match Line::new(opened, profile, format, epoch).listen(feed) {
+                match Line::new(opened, device).listen(feed) {
                     Ok(()) => return,
                     Err(why) => why,
                 }
@@ -70,6 +75,7 @@ struct Line<'a> {
     decoder: Box<dyn Decoder>,
     host: Box<dyn Host>,
     assembler: Assembler,
+    motors: Option<Motors>,
     epoch: Instant,
     /// When bytes were read last, when any came last, when a sample was made last, when statistics were noted last; s.
     read: f64,
@@ -79,7 +85,8 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn new(opened: Opened, profile: &'a DeviceProfile, format: &Format, epoch: Instant) -> Self {
+    fn new(opened: Opened, device: Device<'a>) -> Self {
+        let Device { profile, format, hands, epoch } = device;
         let now = epoch.elapsed().as_secs_f64();
         Self {
             wire: opened.wire,
@@ -87,7 +94,8 @@ impl<'a> Line<'a> {
             profile,
             decoder: format.decoder(),
             host: format.host(),
-            assembler: Assembler::new(profile),
+            assembler: Assembler::new(profile, format, hands),
+            motors: Motors::of(profile, format),
             epoch,
             read: now,
             heard: now,
@@ -109,15 +117,18 @@ impl<'a> Line<'a> {
             loop {
                 match feed.wait_until(Instant::now()) {
                     Told::Nothing => break,
-                    Told::Vibrate(_) | Told::Feel(_) => {}
+                    Told::Vibrate(_) => {}
+                    Told::Feel(touch) => self.feel(&touch),
                     Told::Stop => {
-                        let stop = self.host.stop();
                         // What cannot be said any more need not be.
+                        let _ = self.let_go(feed);
+                        let stop = self.host.stop();
                         let _ = self.send(&stop);
                         return Ok(());
                     }
                 }
             }
+            self.drive_motors(feed)?;
             let count = self.wire.read(&mut buffer).map_err(|error| self.gone(&error))?;
             let now = self.now();
             if count > 0 {
@@ -142,6 +153,37 @@ impl<'a> Line<'a> {
         }
         let answer = self.host.heard(bytes);
         self.send(&answer)
+    }
+
+    fn feel(&mut self, touch: &Touch) {
+        let now = self.now();
+        if let Some(motors) = self.motors.as_mut().filter(|motors| motors.side == touch.side) {
+            motors.driver.feel(touch, now);
+        }
+    }
+
+    /// Tells the motors what is due.
+    fn drive_motors(&mut self, feed: &SourceFeed) -> Result<(), String> {
+        let now = self.now();
+        let due = self.motors.as_mut().and_then(|motors| motors.driver.due(now));
+        due.map_or(Ok(()), |levels| self.tell_motors(&levels, feed))
+    }
+
+    fn let_go(&mut self, feed: &SourceFeed) -> Result<(), String> {
+        let last = self.motors.as_mut().map(|motors| motors.driver.stop());
+        last.map_or(Ok(()), |levels| self.tell_motors(&levels, feed))
+    }
+
+    fn tell_motors(&mut self, levels: &Levels, feed: &SourceFeed) -> Result<(), String> {
+        let Some(motors) = &self.motors else { return Ok(()) };
+        let line = HostLine::Force(ForceFeedback(levels.fingers)).to_bytes(motors.force_maximum);
+        feed.set_told(motors.side, Levels { palm: 0.0, ..*levels });
+        match self.wire.write(&line) {
+            // A glove that does not listen; it may yet, and what it is told then is newer.
+            Err(error) if wire::is_nothing(&error) => Ok(()),
+            Err(error) => Err(self.gone(&error)),
+            Ok(()) => Ok(()),
+        }
     }
 
     fn send(&mut self, pieces: &[Vec<u8>]) -> Result<(), String> {
@@ -170,3 +212,23 @@ impl<'a> Line<'a> {
         }
     }
 }
+
+/// The motors of a glove, one at each finger.
+struct Motors {
+    side: Side,
+    driver: LevelDriver,
+    /// The number of the largest force on the wire.
+    force_maximum: u16,
+}
+
+impl Motors {
+    /// Those of a glove of OpenGloves whose profile wants them; other devices have none.
+    fn of(profile: &DeviceProfile, format: &Format) -> Option<Self> {
+        let force_maximum = format.force_maximum()?;
+        let driver = LevelDriver::new(profile.haptics?);
+        Some(Self { side: profile.side.unwrap_or(Side::Right), driver, force_maximum })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,9 @@ use super::five_dt::{
 use super::framing::Framed;
 use super::gametrak::{EmulatedGametrak, GametrakEncoder, GametrakHost, GametrakReports};
 use super::lines::Lined;
-use super::open_gloves::{AlphaEncoder, AlphaScript, EmulatedOpenGlove, LegacyEncoder, LegacyScript, OpenGlovesHost};
+use super::open_gloves::{
+    AlphaEncoder, AlphaScript, EmulatedOpenGlove, FORCE_MAXIMUM, LegacyEncoder, LegacyScript, OpenGlovesHost,
+};
 use super::packets::Packeted;
 use super::vmc::{VmcDatagrams, VmcEncoder};
 use super::witmotion::{QuaternionOrder, WitMotionEncoder, WitMotionLayout};
@@ -155,6 +157,15 @@ impl Format {
             Self::UltraUsb { .. } => Link::Usb { vendor: 0x5D70, product: None },
             Self::Gametrak { .. } => Link::Usb { vendor: 0x14B7, product: Some(0x0982) },
             Self::Vmc => Link::Udp { port: 39539 },
+        }
+    }
+
+    /// The number of the largest force of a device that takes [`HostLine::Force`](super::HostLine::Force); `None` of one that does not.
+    pub fn force_maximum(&self) -> Option<u16> {
+        match *self {
+            Self::OpenGlovesAlpha { force_maximum, .. } => Some(force_maximum),
+            Self::OpenGlovesLegacy { .. } => Some(FORCE_MAXIMUM),
+            _ => None,
         }
     }
 

@@ -58,6 +58,8 @@ pub struct Load {
 pub struct PressurePoint {
     /// The body, as in [`Touch::a`].
     pub body: BodyKind,
+    /// What presses on it.
+    pub other: BodyKind,
     /// Where, m.
     pub place: Vec3,
     /// Force on the body, N.
@@ -136,7 +138,8 @@ impl World {
         let point = |pair: usize, contact: usize, force: Vec3, normal: f64| {
             let (pair, contact) = (&self.near().pairs[pair], &self.near().contacts[contact]);
             let pressure = if contact.area > 0.0 { normal / contact.area } else { 0.0 };
-            PressurePoint { body: self.bodies.kind(pair.a), place: contact.places[0], force, pressure }
+            let [body, other] = [pair.a, pair.b].map(|body| self.bodies.kind(body));
+            PressurePoint { body, other, place: contact.places[0], force, pressure }
         };
         self.system().blocks.iter().flat_map(move |block| {
             let [n, t, s, spin] = block.force;

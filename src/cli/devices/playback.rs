@@ -43,7 +43,7 @@ pub fn start(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> anyhow::
     match &profile.kind {
         DeviceKind::Wire(format) => {
             let open = opener(profile, *format)?;
-            start_on(profile, *format, epoch, open)
+            start_on(profile, *format, hands, epoch, open)
                 .with_context(|| format!("no thread can be started for {}", profile.name))
         }
         DeviceKind::Motion(file) => performer::start(profile, file, epoch),

@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         own.note(RawEvent::Opened, &[]);
         Ok(Opened { wire: Box::new(Tap { wire, kept: own.clone() }), port })
     };
-    let source = start_on(&profile, format, epoch, listened)
+    let source = start_on(&profile, format, &super::average_hands()?, epoch, listened)
         .with_context(|| format!("no thread can be started for {}", profile.name))?;
     let (mut state, mut hint) = (SourceState::Connecting, None::<String>);
     while length.is_none_or(|length| epoch.elapsed() < length) {

@@ -1,13 +1,15 @@
 use std::path::Path;
 
+use super::haptics_log::HapticsLog;
 use crate::cli::player::Player;
 use crate::record::{Columns, CsvWriter, ParquetWriter};
 
-/// Tables with a line for every step, all with the same columns.
+/// Tables with a line for every step, all with the same columns but for that of what the hands feel.
 pub struct Tables {
     columns: Columns,
     csv: Vec<CsvWriter>,
     parquet: Vec<ParquetWriter>,
+    haptics: Option<HapticsLog>,
 }
 
 impl Tables {
@@ -21,11 +23,19 @@ impl Tables {
                 .map(|file| ParquetWriter::create(file, columns.list()))
                 .collect::<Result<_, _>>()?,
             columns,
+            haptics: None,
         })
+    }
+
+    /// And one of what the hands feel.
+    pub fn and_haptics(mut self, file: &Path, player: &Player) -> anyhow::Result<Self> {
+        self.haptics = Some(HapticsLog::create(file, player)?);
+        Ok(self)
     }
 
     /// Adds the line of the last step.
     pub fn add(&mut self, player: &Player) -> anyhow::Result<()> {
+        self.haptics.as_mut().map_or(Ok(()), |haptics| haptics.add(player))?;
         if self.csv.is_empty() && self.parquet.is_empty() {
             return Ok(());
         }
@@ -37,6 +47,7 @@ impl Tables {
 
     /// Makes sure that everything is in the files.
     pub fn finish(self) -> anyhow::Result<()> {
+        self.haptics.map_or(Ok(()), HapticsLog::finish)?;
         self.csv.into_iter().try_for_each(CsvWriter::finish)?;
         Ok(self.parquet.into_iter().try_for_each(ParquetWriter::finish)?)
     }

@@ -2,12 +2,11 @@
 
 mod failure;
 mod hands;
-mod joints;
 mod runtime;
 mod session;
 mod vibration;
 
+pub use super::joints::{HandReading, HandSize, JOINTS, Joint, JointReader, PALM, WRIST, metacarpal, phalanx};
 pub use failure::Failure;
 pub use hands::start_openxr;
-pub use joints::{HandReading, HandSize, JOINTS, Joint, JointReader, PALM, WRIST, metacarpal, phalanx};
 pub(super) use runtime::list;

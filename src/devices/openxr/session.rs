@@ -1,9 +1,9 @@
 use openxr::{Event, SessionState, sys};
 
 use super::Failure;
-use super::joints::{JOINTS, Joint};
 use super::runtime::Runtime;
 use super::vibration::Vibrator;
+use super::{JOINTS, Joint};
 use crate::devices::source::Vibration;
 use crate::tracking::Side;
 

@@ -9,7 +9,7 @@ mod link;
 
 pub(super) use alpha::{AlphaEncoder, AlphaScript};
 pub(super) use legacy::{LegacyEncoder, LegacyScript};
-pub(super) use link::{EmulatedOpenGlove, OpenGlovesHost};
+pub(super) use link::{EmulatedOpenGlove, FORCE_MAXIMUM, OpenGlovesHost};
 pub use link::{ForceFeedback, HostLine, VibrationPulse};
 
 use super::reading::{Button, Reading};

@@ -1,0 +1,136 @@
+use super::*;
+use crate::tracking::Side;
+
+const SETTINGS: HapticSettings =
+    HapticSettings { source: HapticSource::Force, full: 4.0, maximum: 0.8, rate: 50.0, watchdog: 0.1 };
+
+fn touch(fingers: [f64; 5], palm: f64) -> Touch {
+    Touch { side: Side::Right, fingers, palm, pressure: [0.0; 6] }
+}
+
+/// A touch of the index finger alone.
+fn pressed(force: f64) -> Touch {
+    touch([0.0, force, 0.0, 0.0, 0.0], 0.0)
+}
+
+#[test]
+fn levels_are_parts_of_the_full_force_and_held_to_the_maximum() {
+    let levels = Levels::of(&touch([1.0, 2.0, 3.0, 400.0, 0.0], 0.4), &SETTINGS);
+    assert_eq!(levels, Levels { fingers: [0.25, 0.5, 0.75, 0.8, 0.0], palm: 0.1 });
+    let pressure = HapticSettings { source: HapticSource::Pressure, full: 2e4, ..SETTINGS };
+    let felt = Touch { pressure: [0.0, 1e4, 0.0, 0.0, 1e9, 5e3], ..pressed(4.0) };
+    assert_eq!(Levels::of(&felt, &pressure).all(), [0.0, 0.5, 0.0, 0.0, 0.8, 0.25]);
+}
+
+#[test]
+fn what_is_no_number_is_nothing() {
+    let wrong = touch([f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 2.0], f64::NAN);
+    assert_eq!(Levels::of(&wrong, &SETTINGS), Levels { fingers: [0.0, 0.0, 0.0, 0.0, 0.5], palm: 0.0 });
+    let mut vibration = VibrationDriver::new(SETTINGS);
+    vibration.feel(&touch([f64::NAN; 5], f64::INFINITY), 0.0);
+    assert_eq!(vibration.due(0.0), None);
+    vibration.feel(&pressed(2.0), 0.001);
+    let tap = vibration.due(0.001).expect("it is not spoilt");
+    assert!((tap.amplitude - 0.55).abs() < 1e-12, "{tap:?}");
+}
+
+#[test]
+fn a_device_is_told_no_more_often_than_its_rate() {
+    let mut driver = LevelDriver::new(SETTINGS);
+    assert_eq!(driver.due(0.0), Some(Levels::ZERO), "whatever it was left at");
+    let mut told = Vec::new();
+    for step in 1..=1000 {
+        let now = f64::from(step) * 1e-3;
+        driver.feel(&pressed(1.0 + now), now);
+        told.extend(driver.due(now).map(|levels| (now, levels.fingers[1])));
+    }
+    assert_eq!(told.len(), 50, "50 Hz for a second");
+    assert!(told.windows(2).all(|pair| pair[1].0 - pair[0].0 > 0.0199));
+    assert!(told.iter().all(|(at, level)| (level - (1.0 + at) / 4.0).abs() < 1e-12), "the newest is told");
+}
+
+#[test]
+fn what_has_not_changed_is_said_again_now_and_then() {
+    let mut driver = LevelDriver::new(SETTINGS);
+    driver.due(0.0);
+    let mut told = 0;
+    for step in 1..=4000 {
+        let now = f64::from(step) * 1e-3;
+        driver.feel(&pressed(2.0), now);
+        told += usize::from(driver.due(now).is_some_and(|levels| levels.fingers[1] == 0.5));
+    }
+    assert_eq!(told, 8, "at 0.02 s and then every half second");
+}
+
+#[test]
+fn a_simulation_that_stalls_is_let_go_of_at_once_and_again() {
+    // Once a second and no more often: to let go does not wait for it.
+    let mut driver = LevelDriver::new(HapticSettings { rate: 1.0, ..SETTINGS });
+    driver.due(-2.0);
+    driver.feel(&pressed(4.0), 0.0);
+    assert_eq!(driver.due(0.0).expect("a level").fingers[1], 0.8);
+    assert_eq!(driver.due(0.1), None, "it may come yet");
+    assert_eq!(driver.due(0.101), Some(Levels::ZERO));
+    assert_eq!(driver.due(0.3), None);
+    assert_eq!(driver.due(0.602), Some(Levels::ZERO), "should the first have been lost");
+    assert_eq!(driver.due(1.103), Some(Levels::ZERO));
+    driver.feel(&pressed(2.0), 2.2);
+    assert_eq!(driver.due(2.2).expect("it goes on").fingers[1], 0.5);
+    assert_eq!(driver.stop(), Levels::ZERO);
+    assert_eq!(driver.due(2.3), Some(Levels::ZERO), "and a driver that goes on begins at nothing");
+}
+
+/// Feels the same from a time on, each millisecond; the amplitudes that the device was told and when.
+fn told(driver: &mut VibrationDriver, touch: &Touch, from: f64, seconds: f64) -> Vec<(f64, f64)> {
+    let mut told = Vec::new();
+    for step in 0..(seconds * 1e3) as u32 {
+        let now = from + f64::from(step) * 1e-3;
+        driver.feel(touch, now);
+        told.extend(driver.due(now).map(|pulse| (now, pulse.amplitude)));
+    }
+    told
+}
+
+#[test]
+fn a_vibration_taps_and_fades_and_taps_when_it_ends() {
+    let mut driver = VibrationDriver::new(SETTINGS);
+    assert!(told(&mut driver, &pressed(0.0), 0.0, 0.5).is_empty(), "nothing is felt");
+    let begins = told(&mut driver, &pressed(2.0), 0.5, 1.0);
+    assert!((begins[0].1 - 0.55).abs() < 1e-12, "all of the change and a little of the level: {:?}", begins[0]);
+    assert!(begins.windows(2).all(|pair| pair[1].1 <= pair[0].1), "it fades");
+    let at = |time: f64| begins.iter().find(|(t, _)| *t >= 0.5 + time).expect("it was told").1;
+    let known = |time: f64| 0.05 + 0.5 * (-time / FADE).exp();
+    // The greatest since it was last told, 20 ms before.
+    assert!((at(0.1) - known(0.08)).abs() < 0.01, "{} {}", at(0.1), known(0.08));
+    assert!((begins.last().expect("told").1 - 0.05).abs() < 1e-3, "a tenth of the level goes on");
+    assert_eq!(begins.len(), 50, "told again before it ends, and no more often than the rate");
+    // A second finger joins: felt although the first presses harder.
+    let joins = told(&mut driver, &touch([1.0, 2.0, 0.0, 0.0, 0.0], 0.0), 1.5, 1.0);
+    assert!((joins[0].1.max(joins[1].1) - 0.3).abs() < 0.01, "{:?}", &joins[..2]);
+    let ends = told(&mut driver, &pressed(0.0), 2.5, 1.0);
+    assert!((ends[0].1.max(ends[1].1) - 0.5).abs() < 0.01, "{:?}", &ends[..2]);
+    assert_eq!(ends.last().expect("told").1, 0.0);
+    assert!(ends.iter().filter(|(_, amplitude)| *amplitude == 0.0).count() == 1, "and then it is left alone");
+}
+
+#[test]
+fn a_vibration_is_clamped_and_lasts_to_the_next() {
+    let mut driver = VibrationDriver::new(SETTINGS);
+    driver.feel(&pressed(1e9), 0.0);
+    assert_eq!(driver.due(0.0), Some(Pulse { amplitude: 0.8, duration: 0.04 }));
+}
+
+#[test]
+fn a_vibration_ends_when_the_simulation_stalls_or_stops() {
+    let mut driver = VibrationDriver::new(SETTINGS);
+    driver.feel(&pressed(2.0), 0.0);
+    assert!(driver.due(0.0).is_some());
+    assert!(driver.due(0.05).is_some(), "still alive");
+    assert_eq!(driver.due(0.11).map(|pulse| pulse.amplitude), Some(0.0));
+    assert_eq!(driver.due(0.2), None, "it ends by itself too; once is enough");
+    assert_eq!(driver.stop(), None);
+    driver.feel(&pressed(2.0), 1.0);
+    assert!(driver.due(1.0).is_some());
+    assert_eq!(driver.stop().map(|pulse| pulse.amplitude), Some(0.0));
+    assert_eq!(driver.due(1.0), None);
+}

@@ -1,0 +1,193 @@
+//! From the bones of a humanoid body, as Unity and the VMC protocol have them, to the palm and the twenty angles, and back.
+//!
+//! A bone says how it is turned against its parent, and in the T-pose every bone is turned by nothing: there the frames of all bones
+//! are parallel to those of the body. In the T-pose of VRM (vrm.dev, "Humanoid Overview") the arms lie along x, the palms face down,
+//! the fingers lie along x too, and the thumbs are level, half way between x and ahead. The decoder has mirrored Unity's axes to
+//! ours, x to the body's right, y up, z back; so the fingers of the left hand point to −x, those of the right to +x, both backs
+//! to +y and both thumbs ahead, to −z.
+//!
+//! Our palm has its fingers at −z and its back at +y. In the T-pose it is therefore turned by `T`, a quarter about y: to the left
+//! (+90°) of a left hand, which takes −z to −x, and to the right (−90°) of a right one. The thumb's direction in the palm is
+//! (∓1, 0, −1)/√2 then, to the left of a right hand.
+//!
+//! Let `R` be how our segment is turned in our palm when its hand is in the T-pose. If a bone is turned by `B` in the world then its
+//! segment is turned by `B T R`, since that is `T R` for `B = 1`; the palm, with `R = 1`, by `B T`. So with the turns `l` of the bones
+//! from the hand down to a phalanx, `B = B_hand l₁ l₂ …`, the segment is turned in the palm by
+//!
+//! `(B_hand T)⁻¹ B_hand l₁ l₂ … T R = T⁻¹ l₁ l₂ … T R`,
+//!
+//! from which the angles follow as from the joints of OpenXR. Which angles our hand has in the T-pose, and with them `R`, is found
+//! once for a skeleton: those of the base that bring each finger's first bone into its direction, the others zero.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::f64::consts::FRAC_PI_2;
+
+use nalgebra::{Matrix2, Vector2};
+
+use super::joints::{HandReading, JOINTS, Joint, JointReader, PALM, phalanx};
+use crate::hand::Skeleton;
+use crate::math::{Pose, Quat, Vec3};
+use crate::protocol::HumanBone;
+use crate::tracking::{ANGLES, Finger, SEGMENTS, Segment, Side};
+
+/// Bones that every humanoid body has on the way to a hand; it may have more.
+const NEEDED: [&str; 2] = ["Hips", "Spine"];
+
+/// A hand of ours as a part of a humanoid body.
+#[derive(Clone, Debug)]
+pub struct HumanHand {
+    side: Side,
+    skeleton: Skeleton,
+    reader: JointReader,
+    /// The palm in the T-pose: `T`.
+    palm: Quat,
+    /// The segments in the T-pose: `T R`.
+    rest: [Quat; SEGMENTS],
+    /// Where the middle finger begins in the palm.
+    knuckle: Vec3,
+}
+
+impl HumanHand {
+    /// The hand of a skeleton.
+    pub fn new(side: Side, skeleton: &Skeleton) -> Self {
+        let quarter = if side == Side::Left { FRAC_PI_2 } else { -FRAC_PI_2 };
+        let palm = Quat::from_scaled_axis(Vec3::y() * quarter);
+        let rest = skeleton.kinematics(&Pose::identity(), &t_pose(side, skeleton));
+        Self {
+            side,
+            skeleton: skeleton.clone(),
+            reader: JointReader::new(skeleton),
+            palm,
+            rest: rest.poses.map(|pose| palm * pose.rotation),
+            knuckle: rest.poses[Segment::phalanx(Finger::Middle, 0).index()].translation.vector,
+        }
+    }
+
+    /// The angles that the turns of the finger's bones say, rad; `None` beyond a bone that is not known.
+    pub fn angles(&self, turn: impl Fn(Segment) -> Option<Quat>) -> [Option<f64>; ANGLES] {
+        let mut joints = [Joint::default(); JOINTS];
+        joints[PALM].orientation = Some(Quat::identity());
+        for finger in Finger::ALL {
+            let mut sum = Some(self.palm.inverse());
+            for place in 0..3 {
+                let segment = Segment::phalanx(finger, place);
+                sum = sum.zip(turn(segment)).map(|(sum, turn)| sum * turn);
+                joints[phalanx(finger, place)].orientation = sum.map(|sum| sum * self.rest[segment.index()]);
+            }
+        }
+        self.reader.read(&joints).angles
+    }
+
+    /// Our palm if the hand's bone, which begins at the wrist, is there; the knuckle of the middle finger is where its bone begins.
+    pub fn palm(&self, hand: &Pose, middle: Option<Vec3>) -> Pose {
+        let turn = hand.rotation * self.palm;
+        let wrist = hand.translation.vector;
+        let position = middle.map_or(wrist, |middle| wrist + hand.rotation * middle - turn * self.knuckle);
+        Pose::from_parts(position.into(), turn)
+    }
+
+    /// The bones of our hand: that of the hand, which begins where our palm does, in the world; the others in their parents.
+    pub fn bones(&self, palm: &Pose, angles: &[f64; ANGLES]) -> [(HumanBone, Pose); SEGMENTS] {
+        let kinematics = self.skeleton.kinematics(palm, angles);
+        let placed = |segment: Segment| {
+            let pose = &kinematics.poses[segment.index()];
+            Pose::from_parts(pose.translation, pose.rotation * self.rest[segment.index()].inverse())
+        };
+        std::array::from_fn(|index| {
+            let segment = Segment::at(index);
+            let pose = segment.parent().map_or_else(|| placed(segment), |p| placed(p).inverse() * placed(segment));
+            (HumanBone::of_hand(self.side, segment), pose)
+        })
+    }
+}
+
+/// The angles of a hand in the T-pose: of each base those that bring the bone into its direction, by Gauss and Newton. A change `δ` of
+/// the two angles about the axes `a` moves the direction `d` by `[a₀ × d, a₁ × d] δ`.
+fn t_pose(side: Side, skeleton: &Skeleton) -> [f64; ANGLES] {
+    let thumb_side = if side == Side::Left { 1.0 } else { -1.0 };
+    let mut angles = [0.0; ANGLES];
+    for _ in 0..20 {
+        let kinematics = skeleton.kinematics(&Pose::identity(), &angles);
+        for finger in Finger::ALL {
+            let wanted = match finger {
+                Finger::Thumb => Vec3::new(thumb_side, 0.0, -1.0).normalize(),
+                _ => -Vec3::z(),
+            };
+            let first = 4 * finger as usize;
+            let d = kinematics.poses[Segment::phalanx(finger, 0).index()].rotation * -Vec3::z();
+            let [a, b] = [0, 1].map(|k| kinematics.axes[first + k].cross(&d));
+            let off = wanted - d;
+            let normal = Matrix2::new(a.dot(&a), a.dot(&b), a.dot(&b), b.dot(&b));
+            // A finger that cannot be turned so stays as near as it came.
+            if let Some(inverse) = normal.try_inverse() {
+                let change = inverse * Vector2::new(a.dot(&off), b.dot(&off));
+                (angles[first], angles[first + 1]) = (angles[first] + change.x, angles[first + 1] + change.y);
+            }
+        }
+    }
+    angles
+}
+
+/// A body that another program tells of bone by bone, and its hands.
+#[derive(Clone, Debug)]
+pub struct Body {
+    hands: [HumanHand; 2],
+    bones: HashMap<HumanBone, Pose>,
+    /// Whether the hips were told twice: then every bone that the sender has was told once.
+    is_whole: bool,
+    /// Whether a hand's bone was told since its hand was last asked for.
+    news: [bool; 2],
+}
+
+impl Body {
+    /// A body of which nothing is known yet.
+    pub fn new(left: &Skeleton, right: &Skeleton) -> Self {
+        let hands = [HumanHand::new(Side::Left, left), HumanHand::new(Side::Right, right)];
+        Self { hands, bones: HashMap::new(), is_whole: false, news: [false; 2] }
+    }
+
+    /// Whether any bone is known.
+    pub fn is_known(&self) -> bool {
+        !self.bones.is_empty()
+    }
+
+    /// A bone is here in its parent.
+    pub fn set(&mut self, bone: HumanBone, pose: &Pose) {
+        let was_known = self.bones.insert(bone, *pose).is_some();
+        self.is_whole |= was_known && bone.name() == NEEDED[0];
+        if let Some((side, _)) = bone.hand() {
+            self.news[side as usize] = true;
+        }
+    }
+
+    /// What is known of a hand, if anything is new of it.
+    pub fn news(&mut self, side: Side) -> Option<HandReading> {
+        std::mem::take(&mut self.news[side as usize]).then(|| {
+            let hand = &self.hands[side as usize];
+            let bone = |segment| self.bones.get(&HumanBone::of_hand(side, segment));
+            let angles = hand.angles(|segment| bone(segment).map(|pose| pose.rotation));
+            let middle = bone(Segment::phalanx(Finger::Middle, 0)).map(|pose| pose.translation.vector);
+            HandReading { palm: self.placed(side).map(|placed| hand.palm(&placed, middle)), angles }
+        })
+    }
+
+    /// The hand's bone in the world, if the whole chain up to the hips is known. A body that has no root is its own.
+    fn placed(&self, side: Side) -> Option<Pose> {
+        let known = |name: &str| HumanBone::named(name).is_some_and(|bone| self.bones.contains_key(&bone));
+        let arm =
+            if side == Side::Left { ["LeftUpperArm", "LeftLowerArm"] } else { ["RightUpperArm", "RightLowerArm"] };
+        let hand = HumanBone::of_hand(side, Segment::PALM);
+        let is_whole = self.is_whole && NEEDED.iter().chain(&arm).all(|name| known(name));
+        let mut pose = *self.bones.get(&hand).filter(|_| is_whole)?;
+        let mut above = hand;
+        while let Some(parent) = above.parent() {
+            // Chest and shoulders need not be there; what hangs on them hangs on the next then.
+            pose = self.bones.get(&parent).map_or(pose, |parent| parent * pose);
+            above = parent;
+        }
+        Some(pose)
+    }
+}
