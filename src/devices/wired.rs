@@ -8,7 +8,7 @@ use super::source::{SourceFeed, SourceState, Told, Touch};
 use super::start::Hands;
 use super::wire::{self, Opened, Wire};
 use crate::assets::DeviceProfile;
-use crate::protocol::{Decoder, ForceFeedback, Format, Host, HostLine, Reading};
+use crate::protocol::{Decoder, ForceFeedback, Format, Host, HostLine, Link as ProtocolLink, Reading};
 use crate::tracking::Side;
 
 /// First and longest wait before a lost device is looked for again; each wait is twice the last.
@@ -17,6 +17,8 @@ const WAITS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)
 const PAUSE: Duration = Duration::from_millis(5);
 /// Silence after which a device is asked again, s.
 const OVERDUE: f64 = 0.25;
+/// Time after opening in which a device should have been understood, s.
+const SILENT: f64 = 1.0;
 /// How often statistics are noted, s.
 const NOTE: f64 = 0.1;
 
@@ -76,7 +78,10 @@ struct Line<'a> {
     host: Box<dyn Host>,
     assembler: Assembler,
     motors: Option<Motors>,
+    /// Usual speed of the line, if it has one.
+    usual: Option<u32>,
     epoch: Instant,
+    opened: f64,
     /// When bytes were read last, when any came last, when a sample was made last, when statistics were noted last; s.
     read: f64,
     heard: f64,
@@ -96,7 +101,9 @@ impl<'a> Line<'a> {
             host: format.host(),
             assembler: Assembler::new(profile, format, hands),
             motors: Motors::of(profile, format),
+            usual: if let ProtocolLink::Serial { speeds } = format.link() { Some(speeds[0]) } else { None },
             epoch,
+            opened: now,
             read: now,
             heard: now,
             made: now,
@@ -207,9 +214,28 @@ impl<'a> Line<'a> {
         }
         if now - self.noted >= NOTE {
             self.noted = now;
-            let (decode, hint) = (self.decoder.statistics(), self.decoder.hint());
+            let (decode, hint) = (self.decoder.statistics(), self.decoder.hint().or_else(|| self.silence(now)));
             feed.set_statistics(|statistics| (statistics.decode, statistics.hint) = (decode, hint));
         }
+    }
+
+    /// What to check if nothing was understood since the line was opened, and too little came for the decoder to say why.
+    fn silence(&self, now: f64) -> Option<String> {
+        let (decode, port) = (self.decoder.statistics(), &self.port);
+        if decode.packets > 0 || now - self.opened < SILENT {
+            return None;
+        }
+        let Some(usual) = self.usual else {
+            return Some(format!(
+                "nothing has come to {port}: does the device, or the program on the other side, send there?"
+            ));
+        };
+        let came = match decode.bytes {
+            0 => format!("nothing has come from {port}: is the device switched on and at this port"),
+            bytes => format!("{bytes} bytes have come from {port} and no packet: is it the device of the profile"),
+        };
+        let set = self.profile.baud.filter(|set| *set != usual).map_or(String::new(), |set| format!(" (set is {set})"));
+        Some(format!("{came}, and is its speed {usual} baud{set}?"))
     }
 }
 

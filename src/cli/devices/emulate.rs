@@ -106,13 +106,11 @@ fn told(start: &Instant, event: &Event) -> String {
 /// The device for one hand.
 fn wear_on(profile: &mut DeviceProfile, hand: Side) {
     profile.side = Some(hand);
-    if let DeviceKind::Wire(format) = &mut profile.kind {
-        match format {
-            Format::DataGlove5 { side, .. }
-            | Format::DataGlove5Wireless { side, .. }
-            | Format::DataGlove16 { side, .. } => *side = hand,
-            _ => {}
-        }
+    if let DeviceKind::Wire(
+        Format::DataGlove5 { side, .. } | Format::DataGlove5Wireless { side, .. } | Format::DataGlove16 { side, .. },
+    ) = &mut profile.kind
+    {
+        *side = hand;
     }
 }
 

@@ -41,6 +41,7 @@ pub(super) struct Sent {
     pub ends: Vec<PacketEnd>,
 }
 
+#[cfg_attr(not(all(unix, feature = "serial")), allow(dead_code, reason = "datagrams have no way back"))]
 impl Machine {
     pub fn new(format: Format, baud: Option<u32>, rate: f64, faults: Faults, motion: Box<dyn Motion>) -> Self {
         Self {
@@ -110,7 +111,7 @@ impl Machine {
             Some((host, own)) => misread(bytes, host, own),
             None => bytes.into(),
         };
-        if self.answers_data() {
+        if self.asks_for_data(&heard) {
             self.measure(now);
         }
         let answer = self.device.receive(&heard);
@@ -175,8 +176,9 @@ impl Machine {
         matches!(self.format, Format::Bno055 | Format::DataGlove5 { mode: GloveMode::Report, .. })
     }
 
-    fn answers_data(&self) -> bool {
-        matches!(self.format, Format::Bno055 | Format::DataGlove5 { .. })
+    /// Whether the host may be asking for a sample. Not every word of it is such a question: that would be a sample that nobody gets.
+    fn asks_for_data(&self, heard: &[u8]) -> bool {
+        self.is_asked() || matches!(self.format, Format::DataGlove5 { .. }) && heard.contains(&b'C')
     }
 
     /// Whether an answer has data, and is not just polite.

@@ -165,7 +165,10 @@ impl Emulator {
             return Err(format!("{rate} samples a second cannot be emulated: expected 0.1 to 10000"));
         }
         let (baud, port) = match format.link() {
-            Link::Serial { speeds } => (Some(baud.unwrap_or(speeds[0])), Port::Serial),
+            Link::Serial { speeds } => {
+                let baud = baud.unwrap_or(speeds[0]);
+                (Some(baud), Port::Serial(baud))
+            }
             Link::Udp { port } => (None, Port::Udp(address.unwrap_or_else(|| ([127, 0, 0, 1], port).into()))),
             Link::Usb { .. } => {
                 let name = format.name();
@@ -175,8 +178,8 @@ impl Emulator {
         let (sender, events) = sync_channel(WAITING);
         let (place, stop) = (Arc::new(Mutex::new(None)), Arc::new(AtomicBool::new(false)));
         let machine = Machine::new(format, baud, rate, faults, motion);
-        let mut worker = Worker::new(machine, baud, placed, place.clone(), sender, trace);
-        worker.plug_in(port)?;
+        let mut worker = Worker::new(machine, port, placed, place.clone(), sender, trace);
+        worker.plug_in()?;
         let until = stop.clone();
         let thread = std::thread::Builder::new()
             .name(format!("emulated {}", format.name()))

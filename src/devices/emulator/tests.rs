@@ -54,7 +54,7 @@ fn a_glove_streams_once_it_is_asked_at_its_rate_and_the_line_s() {
     let bytes = run(&mut machine, 2.1, 12.1);
     let counted = counts(&decoded(&five(), &bytes));
     assert!((1998..=2001).contains(&counted.len()), "{}", counted.len());
-    assert!(counted.windows(2).all(|two| two[1] == two[0].wrapping_add(1)), "none is lost, in order");
+    assert!(counted.iter().enumerate().all(|(i, count)| *count == (i % 256) as u8), "none is lost, in order, from 0");
     let in_a_second = bytes.iter().filter(|(time, _)| (5.0..6.0).contains(time)).count();
     assert!((1790..=1810).contains(&in_a_second), "{in_a_second}");
     assert_eq!(machine.events, [Event::HostCame, Event::Streaming]);

@@ -19,13 +19,13 @@ const LOOK: Duration = Duration::from_millis(2);
 /// What a device is plugged into.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Port {
-    Serial,
+    /// A serial line of some speed.
+    Serial(u32),
+    /// Wherever datagrams go.
     Udp(SocketAddr),
 }
 
 enum Plug {
-    /// Nothing, and what it will be plugged into again.
-    Out(Port),
     #[cfg(all(unix, feature = "serial"))]
     Serial(Pty),
     Udp(UdpSocket, SocketAddr),
@@ -34,9 +34,9 @@ enum Plug {
 /// Moves bytes between a machine and the world.
 pub(super) struct Worker {
     machine: Machine,
-    #[cfg(all(unix, feature = "serial"))]
-    baud: Option<u32>,
-    plug: Plug,
+    port: Port,
+    /// Nothing while it is unplugged.
+    plug: Option<Plug>,
     placed: Option<Placed>,
     place: Arc<Mutex<Option<String>>>,
     events: SyncSender<Event>,
@@ -49,7 +49,7 @@ pub(super) struct Worker {
 impl Worker {
     pub fn new(
         machine: Machine,
-        _baud: Option<u32>,
+        port: Port,
         placed: Option<Placed>,
         place: Arc<Mutex<Option<String>>>,
         events: SyncSender<Event>,
@@ -57,9 +57,8 @@ impl Worker {
     ) -> Self {
         Self {
             machine,
-            #[cfg(all(unix, feature = "serial"))]
-            baud: _baud,
-            plug: Plug::Out(Port::Serial),
+            port,
+            plug: None,
             placed,
             place,
             events,
@@ -71,23 +70,25 @@ impl Worker {
     }
 
     /// Makes a port and plugs the device into it.
-    pub fn plug_in(&mut self, port: Port) -> Result<(), String> {
-        let place = match port {
+    pub fn plug_in(&mut self) -> Result<(), String> {
+        let place = match self.port {
             #[cfg(all(unix, feature = "serial"))]
-            Port::Serial => {
-                let pty = Pty::open(self.baud.unwrap_or(9600))?;
+            Port::Serial(baud) => {
+                let pty = Pty::open(baud)?;
                 let place = pty.path().to_string();
-                self.plug = Plug::Serial(pty);
+                self.plug = Some(Plug::Serial(pty));
                 place
             }
             #[cfg(not(all(unix, feature = "serial")))]
-            Port::Serial => {
-                return Err("serial devices are emulated on Unix only, by a program with the feature `serial`".into());
+            Port::Serial(baud) => {
+                return Err(format!(
+                    "a line of {baud} baud is emulated on Unix only, by a program with the feature `serial`"
+                ));
             }
             Port::Udp(address) => {
                 let any: SocketAddr = if address.is_ipv4() { ([0; 4], 0).into() } else { ([0; 16], 0).into() };
                 let socket = UdpSocket::bind(any).map_err(|error| format!("no socket can be made: {error}"))?;
-                self.plug = Plug::Udp(socket, address);
+                self.plug = Some(Plug::Udp(socket, address));
                 self.machine.open(self.clock.elapsed().as_secs_f64());
                 address.to_string()
             }
@@ -100,8 +101,8 @@ impl Worker {
         Ok(())
     }
 
-    fn unplug(&mut self, port: Port) {
-        self.plug = Plug::Out(port);
+    fn unplug(&mut self) {
+        self.plug = None;
         self.machine.unplug();
         self.set_place(None);
         if let Some(Err(error)) = self.placed.as_mut().map(|placed| placed(None)) {
@@ -123,26 +124,25 @@ impl Worker {
             let now = self.now();
             let is_unplugged = self.machine.is_unplugged(now);
             match (&self.plug, is_unplugged) {
-                (Plug::Out(port), false) => {
-                    if let Err(error) = self.plug_in(*port) {
+                (None, false) => {
+                    if let Err(error) = self.plug_in() {
                         self.tell(Event::Failed(error));
                         std::thread::sleep(50 * PATIENCE);
                     }
                 }
-                (Plug::Out(_), true) => std::thread::sleep(PATIENCE),
-                (_, true) => {
-                    let port = if let Plug::Udp(_, address) = self.plug { Port::Udp(address) } else { Port::Serial };
-                    self.unplug(port);
+                (None, true) => std::thread::sleep(PATIENCE),
+                (Some(_), true) => {
+                    self.unplug();
                     self.tell(Event::Unplugged);
                 }
-                (_, false) => self.serve(now),
+                (Some(_), false) => self.serve(now),
             }
             for event in std::mem::take(&mut self.machine.events) {
                 self.tell(event);
             }
         }
-        if !matches!(self.plug, Plug::Out(_)) {
-            self.unplug(Port::Serial);
+        if self.plug.is_some() {
+            self.unplug();
         }
     }
 
@@ -155,10 +155,10 @@ impl Worker {
         let due = self.machine.wake(now) - now;
         let patience = Duration::try_from_secs_f64(due.max(0.0)).map_or(PATIENCE, |due| due.min(PATIENCE));
         match &mut self.plug {
-            Plug::Out(_) => return,
-            Plug::Udp(..) => std::thread::sleep(patience),
+            None => return,
+            Some(Plug::Udp(..)) => std::thread::sleep(patience),
             #[cfg(all(unix, feature = "serial"))]
-            Plug::Serial(_) => self.listen(patience),
+            Some(Plug::Serial(_)) => self.listen(patience),
         }
         self.sent.bytes.clear();
         self.sent.ends.clear();
@@ -171,7 +171,7 @@ impl Worker {
 
     #[cfg(all(unix, feature = "serial"))]
     fn listen(&mut self, patience: Duration) {
-        let Plug::Serial(pty) = &mut self.plug else { return };
+        let Some(Plug::Serial(pty)) = &mut self.plug else { return };
         let mut buffer = [0; 256];
         let heard = pty.hear(patience, &mut buffer);
         let now = self.clock.elapsed().as_secs_f64();
@@ -186,7 +186,7 @@ impl Worker {
             }
             self.machine.close();
             if !can_be_opened {
-                self.unplug(Port::Serial);
+                self.unplug();
             }
             return;
         }
@@ -202,8 +202,8 @@ impl Worker {
     fn speak(&mut self) {
         let at = Instant::now();
         let lost = match &mut self.plug {
-            Plug::Out(_) => 0,
-            Plug::Udp(socket, address) => {
+            None => 0,
+            Some(Plug::Udp(socket, address)) => {
                 let mut start = 0;
                 for end in &self.sent.ends {
                     // Nobody needs to listen there.
@@ -213,7 +213,7 @@ impl Worker {
                 0
             }
             #[cfg(all(unix, feature = "serial"))]
-            Plug::Serial(pty) => pty.say(&self.sent.bytes),
+            Some(Plug::Serial(pty)) => pty.say(&self.sent.bytes),
         };
         if self.trace {
             for packet in self.sent.ends.iter().filter_map(|end| end.packet) {
