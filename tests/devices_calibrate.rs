@@ -66,22 +66,26 @@ impl User {
     }
 }
 
+/// How long the glove waits for bytes, and from one sample to the next.
+const READ_WAIT: Duration = Duration::from_millis(2);
+const SAMPLE: Duration = Duration::from_millis(5);
+
 /// A 5DT Data Glove 5 on a pseudo-terminal, two hundred samples a second.
 struct Glove {
     path: String,
     bends: Arc<Mutex<[f64; 5]>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    /// Held open, so that the port stays while nobody else has it.
-    _slave: TTYPort,
 }
 
 impl Glove {
     fn on(user: User) -> Self {
         let (mut master, mut slave) = TTYPort::pair().expect("a pseudo-terminal");
-        slave.set_exclusive(false).expect("others may open it");
-        master.set_timeout(Duration::from_millis(5)).expect("a timeout");
+        // Others shall open it, and not find it locked.
+        slave.set_exclusive(false).expect("no lock");
+        master.set_timeout(READ_WAIT).expect("a timeout");
         let path = slave.name().expect("a path");
+        drop(slave);
         let (bends, stop) = (Arc::new(Mutex::new([0.0; 5])), Arc::new(AtomicBool::new(false)));
         let (pose, stopped) = (bends.clone(), stop.clone());
         let thread = std::thread::spawn(move || {
@@ -89,10 +93,14 @@ impl Glove {
             let (mut random, mut buffer) = (Random(1), [0; 64]);
             let mut due = Instant::now();
             while !stopped.load(Ordering::Relaxed) {
-                let heard = master.read(&mut buffer).unwrap_or(0);
+                // While nobody has the port open, reading fails at once.
+                let heard = master.read(&mut buffer).unwrap_or_else(|_| {
+                    std::thread::sleep(READ_WAIT);
+                    0
+                });
                 let mut answer = device.receive(&buffer[..heard]);
                 if Instant::now() >= due {
-                    due = Instant::now() + Duration::from_millis(5);
+                    due = Instant::now() + SAMPLE;
                     let bends = *pose.lock().expect("the pose");
                     device.set(&Reading::Flex(user.reading(&bends, &mut || random.normal())));
                     answer.extend(device.sample());
@@ -101,7 +109,7 @@ impl Glove {
                 let _ = master.write_all(&answer);
             }
         });
-        Self { path, bends, stop, thread: Some(thread), _slave: slave }
+        Self { path, bends, stop, thread: Some(thread) }
     }
 
     fn take(&self, bends: [f64; 5]) {

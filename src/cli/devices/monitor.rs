@@ -1,5 +1,6 @@
 mod meter;
 mod screen;
+mod text;
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::time::{Duration, Instant};

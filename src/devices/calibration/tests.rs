@@ -1,5 +1,8 @@
 //! Users that are not there: gloves with offsets, small spans, noise and crosstalk on hands that take the poses they are asked for.
 
+mod files;
+mod refusals;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -236,107 +239,6 @@ fn without_noise_flat_fist_and_crosstalk_are_exact() {
     assert!(largest_error(&mut user, &found, false) > 0.02, "the fingers' own crosstalk wants the other steps");
 }
 
-/// A calibration that has taken the flat hand and the fist.
-fn after_fist(user: &mut User) -> Calibration {
-    let mut calibration = Calibration::new(user.sensors.clone(), Step::full(&user.sensors.clone()));
-    for step in [Step::Flat, Step::Fist] {
-        assert_eq!(calibration.current(), Some(step));
-        let readings = user.readings(&calibration, step);
-        calibration.take(&readings).expect("a good hand");
-    }
-    calibration
-}
-
-#[test]
-fn a_refused_step_is_repeated_and_nothing_else_is_lost() {
-    let mut user = User::new(curls(), 0.002, 3);
-    let mut calibration = after_fist(&mut user);
-    // The index finger stays bent.
-    let mut bends = user.bends(Step::ThumbIn);
-    bends[1] = 0.9;
-    let wrong: Vec<_> = (0..200).map(|_| user.reading(&bends)).collect();
-    let refusals = calibration.take(&wrong).expect_err("not the pose");
-    assert_eq!((calibration.current(), calibration.progress().done), (Some(Step::ThumbIn), 2));
-    let text = refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    assert!(text.starts_with("index finger: bent to ") && text.contains("where it should be straight"), "{text}");
-    let right = user.readings(&calibration, Step::ThumbIn);
-    assert_eq!(calibration.take(&right).map(|p| p.done), Ok(3));
-    calibration.back();
-    assert_eq!(calibration.current(), Some(Step::ThumbIn));
-}
-
-#[test]
-fn a_thumb_that_stays_out_is_named() {
-    let mut user = User::new(curls(), 0.002, 4);
-    let mut calibration = after_fist(&mut user);
-    let flat = user.readings(&calibration, Step::Flat);
-    let refusals = calibration.take(&flat).expect_err("the flat hand again");
-    assert_eq!(refusals.len(), 1, "{refusals:?}");
-    assert_eq!(refusals[0].sensor, Some(Sensor::Curl(Finger::Thumb)));
-    assert!(refusals[0].to_string().starts_with("thumb: bent only to "), "{}", refusals[0]);
-}
-
-#[test]
-fn a_fist_that_is_the_flat_hand_is_one_refusal() {
-    let mut user = User::new(curls(), 0.002, 5);
-    let mut calibration = Calibration::new(curls(), Step::full(&curls()));
-    let flat = user.readings(&calibration, Step::Flat);
-    calibration.take(&flat).expect("a flat hand");
-    let refusals = calibration.take(&flat).expect_err("no fist");
-    assert_eq!(refusals.len(), 1, "{refusals:?}");
-    assert!(refusals[0].to_string().starts_with("the fist looks like the flat hand"), "{}", refusals[0]);
-}
-
-#[test]
-fn noise_movement_and_silence_are_told_apart_and_named() {
-    let mut user = User::new(curls(), 0.002, 6);
-    let calibration = Calibration::new(curls(), Step::full(&curls()));
-    let flat = user.readings(&calibration, Step::Flat);
-    let ring = Sensor::Curl(Finger::Ring);
-    let refused = |change: &dyn Fn(usize, f64) -> Option<f64>| {
-        let spoil = |(i, reading): (usize, &FlexReading)| {
-            let others = reading.iter().filter(|(sensor, _)| *sensor != ring);
-            let changed = reading.get(ring).and_then(|value| change(i, value));
-            FlexReading::of(others.chain(changed.map(|value| (ring, value))))
-        };
-        let spoiled: Vec<_> = flat.iter().enumerate().map(spoil).collect();
-        let refusals = calibration.clone().take(&spoiled).expect_err("a step to refuse");
-        assert_eq!(refusals.len(), 1, "{refusals:?}");
-        let text = refusals[0].to_string();
-        assert!(text.starts_with("ring finger: "), "{text}");
-        (refusals[0].reason, text)
-    };
-    let count = flat.len();
-    assert!(matches!(refused(&|i, _| Some(if i % 2 == 0 { 0.3 } else { 0.5 })).0, Reason::Noisy { .. }));
-    assert!(matches!(refused(&|i, v| Some(v + 0.1 * i as f64 / count as f64)).0, Reason::Moved { .. }));
-    let (jumped, text) = refused(&|i, _| Some(if 3 * i < count { 0.2 } else { 0.6 }));
-    assert!(matches!(jumped, Reason::Moved { .. }) && text.contains("by 40 %"), "{text}");
-    assert_eq!(refused(&|_, _| None).0, Reason::Silent { readings: 0, least: 30 });
-    assert_eq!(refused(&|i, v| (i < 10).then_some(v)).0, Reason::Silent { readings: 10, least: 30 });
-    // A few readings far off are no reason.
-    assert!(
-        !calibration.is_still(
-            &flat
-                .iter()
-                .enumerate()
-                .map(|(i, r)| { FlexReading::of(r.iter().map(|(s, v)| (s, v + 0.2 * i as f64 / count as f64))) })
-                .collect::<Vec<_>>()
-        )
-    );
-    assert!(calibration.is_still(&flat));
-}
-
-#[test]
-fn a_span_within_the_noise_is_refused() {
-    let mut user = User::new(curls(), 0.012, 8);
-    user.span[2] = 0.08;
-    user.crosstalk[2] = vec![0.0; 5];
-    let refusals = user.calibrate(Step::full(&curls())).expect_err("noise");
-    assert_eq!(refusals.len(), 1, "{refusals:?}");
-    assert!(matches!(refusals[0].reason, Reason::Buried { .. }), "{refusals:?}");
-    assert!(refusals[0].to_string().starts_with("middle finger: "), "{}", refusals[0]);
-}
-
 #[test]
 fn more_readings_are_wanted_of_noisy_gloves_and_never_too_many() {
     let wanted = |noise: f64| {
@@ -361,36 +263,4 @@ fn the_steps_fit_the_glove() {
         if p == 0 { 1.0 } else { Part::all().nth(p - 1).map_or(0.0, |part| all[k].bend(part)) }
     });
     assert_eq!(design.rank(1e-9), 7, "the full steps determine flat and all parts");
-}
-
-#[test]
-fn a_profile_reads_well_and_is_toml() {
-    let mut user = User::new(curls(), 0.004, 11);
-    let found = user.calibrate(Step::full(&curls())).expect("a good hand");
-    let profile = UserProfile {
-        base: "5dt-5.toml",
-        device: "5DT Data Glove 5",
-        user: "Ada \"A\" \\ Lovelace\n",
-        port: Some("/dev/ttyUSB0"),
-        sensors: &found,
-    };
-    let text = profile.text();
-    let table = toml::de::DeTable::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}")).into_inner();
-    assert_eq!(table["base"].get_ref().as_str(), Some("5dt-5.toml"));
-    assert_eq!(table["user"].get_ref().as_str(), Some(profile.user));
-    let number = |value: &toml::de::DeValue<'_>| {
-        value.as_float().and_then(|f| f.as_str().parse::<f64>().ok()).unwrap_or_else(|| panic!("no number in\n{text}"))
-    };
-    for one in &found {
-        let sensor = table["sensor"].get_ref()[one.sensor.name().as_str()].get_ref();
-        assert!((number(sensor["flat"].get_ref()) - one.flat).abs() <= 0.51e-4, "{text}");
-        assert!((number(sensor["fist"].get_ref()) - one.fist).abs() <= 0.51e-4, "{text}");
-        for (other, part) in &one.crosstalk {
-            let written = number(sensor["crosstalk"].get_ref()[other.name().as_str()].get_ref());
-            assert!((written - part).abs() <= 0.51e-3, "{text}");
-        }
-    }
-    assert!(text.lines().all(|line| line.len() <= 120), "{text}");
-    let hand = hand_file("right.toml", "Ada", 0.17349);
-    assert!(hand.contains("base = \"right.toml\"\nname = \"Ada\"\nhand_length = 0.1735\n"), "{hand}");
 }

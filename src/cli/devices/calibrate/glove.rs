@@ -114,12 +114,12 @@ fn guide(calibration: &mut Calibration, ear: &Ear, people: &mut People) -> anyho
             people.say(format_args!("  {step}: taken"));
             continue;
         }
-        people.say(format_args!("  {step}: not taken, once more"));
-        refused.iter().for_each(|why| people.say(format_args!("  - {why}")));
         tries += 1;
         if people.are_counted_down() && tries == TRIES {
             bail!("{step}: refused {TRIES} times, the last time because of: {}", refused.join("; "));
         }
+        people.say(format_args!("  {step}: not taken, once more"));
+        refused.iter().for_each(|why| people.say(format_args!("  - {why}")));
     }
     Ok(())
 }

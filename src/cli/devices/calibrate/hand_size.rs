@@ -41,8 +41,8 @@ pub fn run(
     let both = measured.len() > 1;
     for (side, mut target, length) in measured {
         // One name for two hands is not enough.
-        if both && !target.file.to_string_lossy().contains(side.name()) {
-            let stem = target.file.file_stem().unwrap_or_default().to_string_lossy();
+        let stem = target.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if both && !stem.ends_with(side.name()) {
             target.file = target.file.with_file_name(format!("{stem}-{}.toml", side.name()));
         }
         let base = format!("fingerpad:/hands/{}.toml", side.name());

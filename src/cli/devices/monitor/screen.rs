@@ -1,7 +1,5 @@
 use std::io::{IsTerminal, Write};
 
-use serde_json::{Map, Value, json};
-
 use super::meter::Meter;
 use crate::assets::{DeviceProfile, SensorMap};
 use crate::devices::{SourceSample, SourceState, SourceStatistics};
@@ -96,7 +94,7 @@ fn rows() -> Option<usize> {
 
 impl View<'_> {
     /// How old the newest sample is, s.
-    fn age(&self) -> Option<f64> {
+    pub(super) fn age(&self) -> Option<f64> {
         self.meter.last().map(|last| (self.now - last).max(0.0))
     }
 
@@ -109,7 +107,7 @@ impl View<'_> {
     }
 
     /// Rate, jitter and age in words.
-    fn pace(&self) -> String {
+    pub(super) fn pace(&self) -> String {
         let pace = self
             .meter
             .pace(self.now)
@@ -122,7 +120,7 @@ impl View<'_> {
         format!("{pace}   {age}")
     }
 
-    fn errors(&self) -> String {
+    pub(super) fn errors(&self) -> String {
         let decode = &self.statistics.decode;
         let (bad, skipped, lost) = (decode.bad_checksums, decode.skipped_bytes, decode.resynchronisations);
         format!("packets {}   bad checksums {bad}   skipped bytes {skipped}   lost track {lost}", decode.packets)
@@ -209,56 +207,6 @@ impl View<'_> {
         }
         lines
     }
-
-    /// Everything in one line of text.
-    pub fn as_line(&self) -> String {
-        let state = &self.state;
-        let mut line = format!("{:7.1} s   {state}   {}   {}", self.now, self.pace(), self.errors());
-        for sample in self.newest.iter().flatten() {
-            for (sensor, raw) in sample.flex.iter() {
-                let bend = sample.bends.get(sensor).map_or("–".into(), |bend| format!("{bend:.2}"));
-                line += &format!("   {} {raw:.3} {bend}", sensor.name());
-            }
-            if let Some(p) = sample.position {
-                line += &format!("   at {:.3} {:.3} {:.3}", p.x, p.y, p.z);
-            }
-        }
-        if let Some(hint) = &self.statistics.hint {
-            line += &format!("   {hint}");
-        }
-        line
-    }
-
-    /// Everything as one object.
-    pub fn as_json(&self) -> Value {
-        let (pace, decode) = (self.meter.pace(self.now), &self.statistics.decode);
-        let hands: Map<String, Value> =
-            self.newest.iter().flatten().map(|s| (s.side.name().into(), self.hand_json(s))).collect();
-        json!({
-            "time": self.now, "device": self.profile.name, "port": self.statistics.port, "state": self.state.to_string(),
-            "rate_hz": pace.map(|p| p.rate), "jitter_ms": pace.map(|p| 1e3 * p.jitter), "age_ms": self.age().map(|a| 1e3 * a),
-            "samples": self.meter.samples, "opened": self.statistics.opened, "packets": decode.packets,
-            "bad_checksums": decode.bad_checksums, "skipped_bytes": decode.skipped_bytes,
-            "resynchronisations": decode.resynchronisations, "hint": self.statistics.hint,
-            "buttons": self.buttons, "hands": hands,
-        })
-    }
-
-    fn hand_json(&self, sample: &SourceSample) -> Value {
-        let values = |reading: &crate::protocol::FlexReading| -> Map<String, Value> {
-            reading.iter().map(|(sensor, value)| (sensor.name(), json!(value))).collect()
-        };
-        let angles: Map<String, Value> = Angle::all()
-            .filter_map(|angle| Some((angle.name(), json!(sample.angles[angle.index()]?.to_degrees()))))
-            .collect();
-        json!({
-            "state": self.states[sample.side as usize].to_string(), "time": sample.time,
-            "raw": values(&sample.flex), "bends": values(&sample.bends), "angles_deg": angles,
-            "position": sample.position.map(|p| [p.x, p.y, p.z]),
-            "quaternion": sample.orientation.map(|q| [q.w, q.i, q.j, q.k]),
-            "hand_length": sample.hand_length,
-        })
-    }
 }
 
 /// A bar from 0 to 1.
@@ -280,6 +228,8 @@ fn raw_bar(raw: f64, map: Option<&SensorMap>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
     use crate::assets::{builtin_device_file, load_device};
     use crate::math::{Quat, Vec3};
