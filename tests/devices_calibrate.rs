@@ -2,35 +2,22 @@
 //! not there either.
 #![cfg(all(unix, feature = "serial"))]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use fingerpad::assets::load_device;
 use fingerpad::devices::calibration::{Part, Step};
+use fingerpad::devices::emulator::{Emulator, EmulatorSettings};
 use fingerpad::devices::glove::GloveMap;
+use fingerpad::math::Random;
 use fingerpad::protocol::{FlexReading, Format, Reading, Sensor};
 use fingerpad::tracking::Finger;
-use serialport::{SerialPort, TTYPort};
 
-/// Random numbers from a seed: splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
-    }
+/// Of a normal distribution, by the sum of twelve.
+fn normal(random: &mut Random) -> f64 {
+    (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
 }
 
 /// A hand in a glove: where its sensors begin, how far they go, what of the others shows in them, and their noise.
@@ -66,50 +53,22 @@ impl User {
     }
 }
 
-/// How long the glove waits for bytes, and from one sample to the next.
-const READ_WAIT: Duration = Duration::from_millis(2);
-const SAMPLE: Duration = Duration::from_millis(5);
-
-/// A 5DT Data Glove 5 on a pseudo-terminal, two hundred samples a second.
+/// A 5DT Data Glove 5 on a pseudo-terminal.
 struct Glove {
-    path: String,
+    emulator: Emulator,
     bends: Arc<Mutex<[f64; 5]>>,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl Glove {
     fn on(user: User) -> Self {
-        let (mut master, mut slave) = TTYPort::pair().expect("a pseudo-terminal");
-        // Others shall open it, and not find it locked.
-        slave.set_exclusive(false).expect("no lock");
-        master.set_timeout(READ_WAIT).expect("a timeout");
-        let path = slave.name().expect("a path");
-        drop(slave);
-        let (bends, stop) = (Arc::new(Mutex::new([0.0; 5])), Arc::new(AtomicBool::new(false)));
-        let (pose, stopped) = (bends.clone(), stop.clone());
-        let thread = std::thread::spawn(move || {
-            let mut device = Format::named("5dt-5").expect("a format").emulated();
-            let (mut random, mut buffer) = (Random(1), [0; 64]);
-            let mut due = Instant::now();
-            while !stopped.load(Ordering::Relaxed) {
-                // While nobody has the port open, reading fails at once.
-                let heard = master.read(&mut buffer).unwrap_or_else(|_| {
-                    std::thread::sleep(READ_WAIT);
-                    0
-                });
-                let mut answer = device.receive(&buffer[..heard]);
-                if Instant::now() >= due {
-                    due = Instant::now() + SAMPLE;
-                    let bends = *pose.lock().expect("the pose");
-                    device.set(&Reading::Flex(user.reading(&bends, &mut || random.normal())));
-                    answer.extend(device.sample());
-                }
-                // Nobody reads when the program has ended.
-                let _ = master.write_all(&answer);
-            }
-        });
-        Self { path, bends, stop, thread: Some(thread) }
+        let bends = Arc::new(Mutex::new([0.0; 5]));
+        let (pose, mut random) = (bends.clone(), Random::new(1, 0));
+        let motion = move |_: f64, out: &mut Vec<Reading>| {
+            let bends = *pose.lock().expect("the pose");
+            out.push(Reading::Flex(user.reading(&bends, &mut || normal(&mut random))));
+        };
+        let settings = EmulatorSettings::new(Format::named("5dt-5").expect("a format"));
+        Self { emulator: Emulator::start(settings, Box::new(motion), None).expect("an emulated glove"), bends }
     }
 
     fn take(&self, bends: [f64; 5]) {
@@ -117,14 +76,7 @@ impl Glove {
     }
 
     fn profile(&self) -> String {
-        format!("5dt-5@{}", self.path)
-    }
-}
-
-impl Drop for Glove {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.thread.take().map(JoinHandle::join);
+        format!("5dt-5@{}", self.emulator.place().expect("it is plugged in"))
     }
 }
 
@@ -197,7 +149,7 @@ fn a_user_is_recovered_from_the_profile_that_is_written() {
     let profile = load_device(&file).unwrap_or_else(|p| panic!("{p}"));
     assert_eq!(profile.user.as_deref(), Some("Ada"));
     let map = GloveMap::new(&profile.sensors);
-    let mut random = Random(2);
+    let mut random = Random::new(2, 0);
     for _ in 0..200 {
         let bends = std::array::from_fn(|_| random.unit());
         let found = map.bends(&ADA.reading(&bends, &mut || 0.0));

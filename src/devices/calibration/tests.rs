@@ -6,28 +6,17 @@ mod refusals;
 use proptest::prelude::*;
 
 use super::*;
+use crate::math::Random;
 use crate::protocol::{Gap, Place};
 use crate::tracking::Finger;
 
-/// Random numbers from a seed: splitmix64.
-struct Random(u64);
+fn between(random: &mut Random, low: f64, high: f64) -> f64 {
+    low + (high - low) * random.unit()
+}
 
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
-    }
-
-    /// Of a normal distribution, by the sum of twelve.
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
-    }
+/// Of a normal distribution, by the sum of twelve.
+fn normal(random: &mut Random) -> f64 {
+    (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
 }
 
 fn curls() -> Vec<Sensor> {
@@ -59,7 +48,7 @@ impl User {
     /// Somebody with spans from a tenth to six tenths of the scale in either direction, up to 15 % of crosstalk from each other
     /// finger, and noise of so much of the scale.
     fn new(sensors: Vec<Sensor>, noise: f64, seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed, 0);
         let n = sensors.len();
         let mut crosstalk = vec![vec![0.0; n]; n];
         let part = |i: usize| Part::of(sensors[i]);
@@ -67,7 +56,7 @@ impl User {
             for other in Part::all().filter(|other| Some(*other) != part(i) && !other.truly_moves(sensors[i])) {
                 let sources: Vec<usize> =
                     (0..n).filter(|j| part(*j) == Some(other) && Part::must_move(sensors[*j])).collect();
-                let share = random.between(-0.03, 0.15) / sources.len().max(1) as f64;
+                let share = between(&mut random, -0.03, 0.15) / sources.len().max(1) as f64;
                 sources.iter().filter(|_| part(i).is_some()).for_each(|j| crosstalk[i][*j] = share);
             }
         }
@@ -75,7 +64,7 @@ impl User {
         for i in 0..n {
             // The whole way of the sensor, with all others bent or none, stays on the scale with its noise.
             let reach = 1.0 + crosstalk[i].iter().map(|c| c.abs()).sum::<f64>();
-            let size = random.between(0.1, 0.6).min((0.98 - 12.0 * noise) / (reach + 0.2));
+            let size = between(&mut random, 0.1, 0.6).min((0.98 - 12.0 * noise) / (reach + 0.2));
             let low = 6.0 * noise + 0.2 * size + random.unit() * (1.0 - 12.0 * noise - size * (reach + 0.2)).max(0.0);
             let up = random.unit() < 0.5;
             flat.push(if up { low } else { 1.0 - low });
@@ -93,7 +82,7 @@ impl User {
         let mut reading = FlexReading::default();
         for i in 0..self.sensors.len() {
             let others: f64 = self.crosstalk[i].iter().zip(bends).map(|(c, b)| c * b).sum();
-            let noise = self.noise * self.random.normal();
+            let noise = self.noise * normal(&mut self.random);
             reading.set(self.sensors[i], self.flat[i] + self.span[i] * (bends[i] + others) + noise);
         }
         reading
