@@ -1,4 +1,4 @@
-//! Profiles of devices: what is plugged in where, and what its values mean for a hand. `devices/README.md` lists the keys.
+//! Profiles of devices: what is plugged in where, and what its values mean for a hand. `docs/devices.md` lists the keys.
 
 mod profile;
 mod ranges;

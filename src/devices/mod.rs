@@ -5,8 +5,7 @@ pub mod calibration;
 pub mod emulator;
 pub mod filter;
 pub mod fusion;
-#[cfg(feature = "gamepad")]
-mod gamepads;
+pub mod gamepads;
 pub mod glove;
 pub mod haptics;
 pub mod human;

@@ -203,7 +203,8 @@ impl DeviceProfile {
                 _ => parts(self.sensors.iter().any(|map| !map.drives.is_empty()), false, self.tilt),
             },
             DeviceKind::GametrakJoystick => parts(false, true, false),
-            DeviceKind::OpenXr | DeviceKind::Gamepad | DeviceKind::Motion(_) => Parts::ALL,
+            DeviceKind::Gamepad => parts(self.sensors.iter().any(|map| !map.drives.is_empty()), true, false),
+            DeviceKind::OpenXr | DeviceKind::Motion(_) => Parts::ALL,
         };
         let uses = self.place.uses;
         Parts {

@@ -1,7 +1,7 @@
-use super::list::{Found, Kind};
+use crate::devices::list::{Found, Kind};
 
 /// The gamepads and joysticks that are connected, or why they cannot be listed.
-pub(super) fn list() -> Vec<Found> {
+pub(in crate::devices) fn list() -> Vec<Found> {
     let gilrs = match gilrs::Gilrs::new() {
         Ok(gilrs) => gilrs,
         Err(error) => {
