@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::Talk;
 use super::devices::{is_recording, recorded_profile, start};
-use super::feeling;
 use super::player::Player;
 use super::run::summary::Spread;
+use super::{feeling, interrupt};
 use crate::assets::{DeviceProfile, Files, Port, Scene, Setting, builtin_device_file, builtin_devices};
 use crate::body::HandId;
 use crate::devices::fusion::Fusion;
@@ -173,6 +173,9 @@ impl Gear {
                 let hint = statistics.hint.map_or(String::new(), |hint| format!("; {hint}"));
                 let at = if statistics.port.is_empty() { String::new() } else { format!(" at {}", statistics.port) };
                 bail!("{name}{at} sends nothing ({state}){hint}");
+            }
+            if interrupt::is_asked() {
+                bail!("interrupted while waiting for {}", silent.handle.name());
             }
             std::thread::sleep(LOOK);
             self.tell_changes(talk);

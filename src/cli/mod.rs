@@ -10,6 +10,7 @@ mod docs;
 mod feeling;
 mod gear;
 mod hand;
+mod interrupt;
 mod motion;
 mod player;
 mod plot;

@@ -67,6 +67,9 @@ pub enum End {
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     let clock = Instant::now();
+    if arguments.devices.any() && !arguments.view {
+        super::interrupt::listen();
+    }
     let mut player = arguments.devices.load(&arguments.scene, &settings(arguments), talk)?;
     let loading = 1e3 * clock.elapsed().as_secs_f64();
     talk.whisper(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));
@@ -118,7 +121,7 @@ pub fn play(
 ) -> anyhow::Result<()> {
     let start = Instant::now();
     let mut simulated = 0.0;
-    while !player.is_over() {
+    while !player.is_over() && !super::interrupt::is_asked() {
         let before = player.steps();
         let stepped = player.step();
         player.take_messages().iter().for_each(|line| talk.say(line));
