@@ -8,12 +8,15 @@ use clap::ValueEnum;
 
 use super::link::Link;
 use crate::assets::{DeviceKind, DeviceProfile, Port};
-use crate::cli::Talk;
 use crate::cli::gear::open_profile;
 use crate::cli::motion::{BUILTIN, HandMotion};
+use crate::cli::{Talk, interrupt};
 use crate::devices::emulator::{Emulator, EmulatorSettings, Event, Faults, Placed, Wearer};
 use crate::protocol::{self, Format};
 use crate::tracking::Side;
+
+/// How often a request to end is looked for.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What to emulate, and how.
 #[derive(clap::Args)]
@@ -87,9 +90,13 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     std::io::stdout().flush().context("the path cannot be printed")?;
 
     let start = Instant::now();
-    while let Some(left) = length.map_or(Some(Duration::from_secs(3600)), |length| length.checked_sub(start.elapsed()))
-    {
-        match emulator.events().recv_timeout(left) {
+    // Ctrl-C unplugs it and takes its link away.
+    interrupt::listen();
+    while let Some(left) = length.map_or(Some(LOOK), |length| length.checked_sub(start.elapsed())) {
+        if interrupt::is_asked() {
+            break;
+        }
+        match emulator.events().recv_timeout(left.min(LOOK)) {
             Ok(event @ Event::Heard(_)) => talk.whisper(told(&start, &event)),
             Ok(event) => talk.say(told(&start, &event)),
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
