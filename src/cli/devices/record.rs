@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow, bail};
 
 use super::playback::opener;
 use crate::assets::{DeviceKind, Files, Port};
-use crate::cli::Talk;
+use crate::cli::{Talk, interrupt};
 use crate::cli::gear::open_profile_from;
 use crate::devices::wire::{Opened, Wire};
 use crate::devices::{SourceState, start_on};
@@ -68,7 +68,9 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let source = start_on(&profile, format, &super::average_hands()?, epoch, listened)
         .with_context(|| format!("no thread can be started for {}", profile.name))?;
     let (mut state, mut hint) = (SourceState::Connecting, None::<String>);
-    while length.is_none_or(|length| epoch.elapsed() < length) {
+    // Ctrl-C ends the recording, whole.
+    interrupt::listen();
+    while length.is_none_or(|length| epoch.elapsed() < length) && !interrupt::is_asked() {
         let left = length.map_or(FLUSH, |length| length.saturating_sub(epoch.elapsed()));
         std::thread::sleep(left.min(FLUSH));
         source.samples().try_iter().for_each(drop);
