@@ -1,4 +1,4 @@
-//! `bench --report` as a user types it: the page is well-formed, complete, and needs nothing but itself.
+//! `bench --report`, and the demo, as a user types them: the page is well-formed, complete, and needs nothing but itself.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -222,4 +222,32 @@ fn a_row_ends_when_its_time_is_up() {
     assert_eq!(point["steps"], 1);
     // Nobody looks at a pipe, so there is no bar.
     assert!(!String::from_utf8_lossy(&out.stderr).contains("done"));
+}
+
+#[test]
+fn the_demo_without_a_display_tells_its_end_and_writes_a_report() {
+    let folder = folder("demo");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_fingerpad"));
+    let out = demo.current_dir(&folder).env("FINGERPAD_HEADLESS", "1").output().expect("the program runs");
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    assert!(said.contains("done: the ball was lifted by") && said.contains("normal force"), "{said}");
+    assert!(said.contains("report: fingerpad-demo/index.html"), "{said}");
+    let page = std::fs::read_to_string(folder.join("fingerpad-demo/index.html")).expect("the report");
+    let document = parsed(&page);
+    let titles: Vec<&str> = with_class(document.root(), "plot").filter_map(|n| n.attribute("aria-label")).collect();
+    assert_eq!(titles, ["normal force", "slip", "penetration", "a step by stage"]);
+    let table = document.descendants().find(|n| n.attribute("id") == Some("stages")).expect("the table");
+    let lines: Vec<String> = table.descendants().filter(|n| n.has_tag_name("tr")).map(words).collect();
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    // The parts of 3 s, in steps of 10 ms.
+    for (line, start) in lines[1..].iter().zip(["waiting 20", "closing 90", "lifting 100", "holding 90"]) {
+        assert!(line.starts_with(start), "{line}");
+    }
+    let (pictures, drawn) =
+        (document.descendants().filter(|n| n.has_tag_name("img")).count(), said.contains("pictures:"));
+    assert_eq!((pictures, folder.join("fingerpad-demo/held.png").exists()), (if drawn { 4 } else { 0 }, drawn));
+    assert!(drawn || words(document.root()).contains("There are no pictures"));
 }

@@ -91,6 +91,7 @@ fn base(section: &str, shape: &str) -> (&'static str, String) {
         "Top level" => ("", String::new()),
         "`[contact]`" => ("", "[contact]\n".into()),
         "`[solver]`" => ("", "[solver]\n".into()),
+        "`[camera]`" => ("", "[camera]\nposition = [1, 1, 1]\ntarget = [0, 0, 0]\n".into()),
         "`[material.NAME]`" => ("", "[material.m]\nfriction = 0.5\n".into()),
         "`[[pair]]`" => ("", "[[pair]]\nmaterials = [\"default\", \"default\"]\nfriction = 0.5\n".into()),
         "`[body.NAME]`, rigid" => ("", body("rigid")),
@@ -207,5 +208,22 @@ fn every_shipped_scene_is_listed() {
     for entry in std::fs::read_dir(&folder).expect("the folder") {
         let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
         assert!(!name.ends_with(".toml") || text.contains(&format!("| `{name}` |")), "{name}");
+    }
+}
+
+#[test]
+fn a_camera_looks_from_its_position_at_its_target() {
+    let scene = parse("[camera]\nposition = [0.4, 0.3, 0.5]\ntarget = [0, 0.1, 0]\n").expect("a sound scene");
+    let camera = scene.camera.expect("a camera");
+    assert_eq!((camera.position.z, camera.target.y), (0.5, 0.1));
+    #[cfg(feature = "viewer")]
+    {
+        let stage = fingerpad::viewer::Stage::of(&scene);
+        assert_eq!(stage.viewpoint().map(|camera| camera.eye), Some([0.4, 0.3, 0.5]));
+    }
+    assert!(parse("").expect("an empty scene").camera.is_none());
+    for target in ["[0.4, 0.3, 0.5]", "[0.4, 0.0, 0.5]"] {
+        let problems = parse(&format!("[camera]\nposition = [0.4, 0.3, 0.5]\ntarget = {target}\n")).expect_err("blind");
+        assert!(problems.len() == 1 && problems[0].message.contains("straight up or down"), "{problems:?}");
     }
 }

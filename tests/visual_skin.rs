@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fingerpad::assets::load_hand;
 use fingerpad::hand::{
-    HandDescription, HandModel, NodeMap, POSES, REDUCED, Reduced, ReducedState, SegmentShape, VisualSkin,
+    HandDescription, HandModel, POSES, REDUCED, Reduced, ReducedState, SegmentShape, SkinPlace, VisualSkin,
 };
 use fingerpad::math::{Pose, Quat, Vec3};
 use fingerpad::mesh::SurfaceMesh;
@@ -21,7 +21,7 @@ fn model(name: &str) -> HandModel {
     HandModel::new(description(name)).expect("a hand")
 }
 
-fn still(_: Segment, _: &NodeMap) -> Vec3 {
+fn still(_: Segment, _: &SkinPlace) -> Vec3 {
     Vec3::zeros()
 }
 
@@ -51,7 +51,7 @@ fn weights_add_up_to_one() {
         assert!((sum - 1.0).abs() < 1e-12);
         assert!(vertex.influences.iter().all(|i| i.weight >= 0.0));
         for i in vertex.influences.iter().filter(|i| i.weight > 0.0) {
-            assert!((i.tissue.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            assert!((i.under.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         }
     }
 }
@@ -100,7 +100,7 @@ fn the_left_hand_is_the_mirror_image() {
     }
     for (v, w) in right.visual.vertices.iter().zip(&left.visual.vertices) {
         for (i, j) in v.influences.iter().zip(&w.influences) {
-            assert_eq!((i.carrier, i.weight, i.tissue), (j.carrier, j.weight, j.tissue));
+            assert_eq!((i.carrier, i.weight, i.under), (j.carrier, j.weight, j.under));
             assert_eq!(mirrored(&i.p_bone), j.p_bone);
         }
     }
@@ -178,19 +178,23 @@ fn a_pad_moves_with_its_tissue() {
     let mut moved = 0;
     for ((p, q), vertex) in model.visual.mesh.vertices.iter().zip(&pushed).zip(&model.visual.vertices) {
         let share: f64 = vertex.influences.iter().filter(|i| i.carrier.segment == pad).map(|i| i.weight).sum();
-        assert!(((q - p).norm() - share * push.norm()).abs() < 1e-9);
+        // What bulges over the collision skin is pressed down on it, by √2 times as much again at most.
+        let part = (q - p).norm() / push.norm();
+        assert!((0.85 * share - 1e-9..=2.42 * share + 1e-9).contains(&part), "{part} of {share}");
         moved += usize::from(share > 0.99);
     }
     assert!(moved > 50);
-    // A node's displacement reaches the vertices over the faces around it, and no others.
+    // A node's displacement moves the collision skin over the faces around it, and what is drawn over that with it.
     let mesh = &model.meshes[pad.index()];
     let below = |a: &usize, b: &usize| mesh.tissue.nodes[*a].y.total_cmp(&mesh.tissue.nodes[*b].y);
     let lowest = (0..mesh.held.len()).filter(|&n| !mesh.held[n]).min_by(below).expect("a free node");
     let mut field = vec![Vec3::zeros(); mesh.held.len()];
     field[lowest] = push;
-    model.visual.posed(&kin, |s, map| if s == pad { map.sum(&field) } else { Vec3::zeros() }, &mut pushed);
+    let skin: Vec<Vec3> = mesh.skin_maps.iter().map(|map| map.sum(&field)).collect();
+    model.visual.posed(&kin, |s, at| if s == pad { at.sum(&skin) } else { Vec3::zeros() }, &mut pushed);
     let largest = pushed.iter().zip(&model.visual.mesh.vertices).map(|(q, p)| (q - p).norm()).fold(0.0, f64::max);
-    assert!((0.5e-3..=1.0e-3).contains(&largest), "{largest}");
+    let most = skin.iter().map(Vec3::norm).fold(0.0, f64::max);
+    assert!((0.5 * most..=2.42 * most).contains(&largest), "{largest} of {most}");
 }
 
 /// Power of forces at the vertices is that of the reduced forces they become, for each reduced velocity.
@@ -200,7 +204,7 @@ fn forces_do_the_same_work_reduced() {
         let model = model(hand);
         let palm = Pose::from_parts(Vec3::new(0.1, 1.2, -0.3).into(), Quat::from_euler_angles(0.4, -0.7, 1.1));
         let angles: [f64; ANGLES] = std::array::from_fn(|j| 0.3 + 0.2 * (1.7 * j as f64).sin());
-        let tissue = |s: Segment, map: &NodeMap| {
+        let tissue = |s: Segment, map: &SkinPlace| {
             Vec3::new(1e-4 * s.index() as f64, -5e-4 * map.weights[0], 3e-4 * map.weights[1])
         };
         let wave = |i: usize, k: f64| (0.37 * k * i as f64).sin();

@@ -23,4 +23,6 @@ pub use hand_file::{builtin_hand, builtin_hand_model, load_hand, load_hand_model
 pub use mesh_file::{parse_surface_mesh, parse_tet_mesh};
 pub use picture_file::png_bytes;
 pub use problem::{Problem, Problems};
-pub use scene_file::{FileKind, Names, NoSetting, Scene, Setting, file_kind, load_scene, parse_scene, setting_keys};
+pub use scene_file::{
+    FileKind, Names, NoSetting, Scene, Setting, Viewpoint, file_kind, load_scene, parse_scene, setting_keys,
+};

@@ -22,6 +22,7 @@ use super::files::Files;
 use super::problem::Problems;
 use super::table::{Document, Table};
 use crate::hand::HandModel;
+use crate::math::Vec3;
 use crate::mesh::TetMesh;
 use crate::sim::World;
 use crate::tracking::{Driven, PoseSequence};
@@ -48,10 +49,21 @@ pub struct Scene {
     pub soft_meshes: Vec<TetMesh>,
     /// Colours of bodies, by name; red, green and blue from 0 to 1.
     pub colours: BTreeMap<String, [f64; 3]>,
+    /// From where it is looked at, if the file says so.
+    pub camera: Option<Viewpoint>,
     /// Threads to work with.
     pub threads: usize,
     /// Seed of random numbers, for scripts.
     pub seed: u64,
+}
+
+/// From where a scene is looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Viewpoint {
+    /// Where the eye is, m.
+    pub position: Vec3,
+    /// What is in the middle of the picture, m.
+    pub target: Vec3,
 }
 
 /// What a TOML file describes.
@@ -70,8 +82,8 @@ const OF_DEVICES: [&str; 10] =
     ["kind", "sensor", "port", "usb", "baud", "user", "latency", "filter", "place", "haptics"];
 
 /// Keys at the top of a scene that no hand has.
-const OF_SCENES: [&str; 10] =
-    ["body", "hand", "material", "pair", "attachment", "contact", "solver", "gravity", "dt", "seconds"];
+const OF_SCENES: [&str; 11] =
+    ["body", "hand", "material", "pair", "attachment", "contact", "solver", "camera", "gravity", "dt", "seconds"];
 
 /// Tells by its content whether a file describes a hand, a scene or a device; a file that gives no sign is taken for a hand.
 pub fn file_kind(file: &Path) -> Result<FileKind, Problems> {
@@ -139,6 +151,7 @@ fn read_scene(root: &Table<'_>, name: &str, files: &Files, problems: &mut Proble
         world: World::new(parameters::read_parameters(root)),
         threads: root.count_or("threads", 1, ranges::THREADS),
         seed: root.number_or("seed", 0.0, ranges::SEED) as u64,
+        camera: root.table_if_any("camera").and_then(|table| read_camera(&table)),
         ..Scene::default()
     };
     check_names(root);
@@ -148,6 +161,19 @@ fn read_scene(root: &Table<'_>, name: &str, files: &Files, problems: &mut Proble
     attachments::read_attachments(root, &mut scene);
     root.finish();
     scene
+}
+
+/// An eye looks at something else than itself, and not straight up or down, where nothing says what is above.
+fn read_camera(table: &Table<'_>) -> Option<Viewpoint> {
+    let view =
+        Viewpoint { position: table.vector("position", ranges::PLACE), target: table.vector("target", ranges::PLACE) };
+    table.finish();
+    let away = view.position - view.target;
+    let is_sound = away.x.hypot(away.z) > 1e-3 * away.y.abs().max(1e-3);
+    if !is_sound && table.has("position") && table.has("target") {
+        table.complain("target", "the camera must look at another place than its own, and not straight up or down");
+    }
+    is_sound.then_some(view)
 }
 
 /// Names are one word each, and no two bodies share one: attachments and settings go by them.

@@ -1,18 +1,31 @@
-use anyhow::{Context, bail};
+//! The demo: a soft hand closes around a ball and lifts it. In a window where there is a display; else it is told in a few lines and
+//! in a report.
 
-use super::Talk;
+mod ending;
+mod report;
+
+use std::path::Path;
+
+use anyhow::Context;
+use serde_json::Value;
+
+use self::ending::Ending;
+use super::bench::measure::measure_while;
+use super::bench::sample::{Sample, Watcher};
+use super::page::{Shot, draw, shot};
+use super::{Talk, write_file};
 use crate::assets::{Scene, load_builtin_scene};
-use crate::body::BodyKind;
-use crate::sim::Status;
 
-/// Where the demo leaves its pictures.
+/// Where the demo leaves its report and pictures.
 const FOLDER: &str = "fingerpad-demo";
 /// The scene it plays, and what is grasped in it.
 const SCENE: &str = "ball";
-/// When it is looked at, s, and what is happening then.
-const MOMENTS: [(f64, &str); 4] = [(0.2, "open"), (1.1, "closed"), (2.1, "lifted"), (3.0, "held")];
+const OBJECT: &str = "ball";
+/// Its parts: until when, s, what the hand does until then, and what it has done.
+const PARTS: [(f64, &str, &str); 4] =
+    [(0.2, "waiting", "open"), (1.1, "closing", "closed"), (2.1, "lifting", "lifted"), (3.0, "holding", "held")];
 
-/// The demo: a soft hand closes around a ball and lifts it; in a window where there is a display, unless `FINGERPAD_HEADLESS` is set.
+/// Plays it in a window where there is a display, unless `FINGERPAD_HEADLESS` is set.
 pub fn run(talk: Talk) -> anyhow::Result<()> {
     let headless = std::env::var_os("FINGERPAD_HEADLESS").is_some_and(|value| !value.is_empty() && value != "0");
     if headless || !show(talk)? { play(talk) } else { Ok(()) }
@@ -25,8 +38,8 @@ fn show(talk: Talk) -> anyhow::Result<bool> {
     if !can_show() {
         return Ok(false);
     }
-    let player = super::player::Player::load(std::path::Path::new(SCENE), &[])?;
-    run_player(player, Showing { teller: Some(tell), ..Showing::default() }, talk)?;
+    let player = super::player::Player::load(Path::new(SCENE), &[])?;
+    run_player(player, Showing { teller: Some(ending::tell), ..Showing::default() }, talk)?;
     Ok(true)
 }
 
@@ -35,116 +48,85 @@ fn show(_talk: Talk) -> anyhow::Result<bool> {
     Ok(false)
 }
 
-/// How the demo ended.
-#[cfg(feature = "viewer")]
-fn tell(scene: &Scene, tale: &super::view::Tale) -> crate::viewer::window::Card {
-    let ball = scene.rigid("ball").unwrap_or(0);
-    let (Some(body), Some(start)) = (scene.world.bodies.rigid.get(ball), tale.starts.get(ball)) else {
-        return crate::viewer::window::Card::default();
-    };
-    let lift = 1e3 * (body.centre().y - start.y);
-    let held = scene.world.touches().filter(|t| t.b == BodyKind::Rigid(ball) && t.pressing > 0.01);
-    let (segments, pressing) = held.fold((0, 0.0), |(count, sum), touch| (count + 1, sum + touch.pressing));
-    crate::viewer::window::Card {
-        title: "The ball grasp".into(),
-        success: Some(lift > 50.0),
-        reason: format!("the ball was lifted by {lift:.1} mm and is held"),
-        lines: vec![
-            ("segments that press".into(), segments.to_string()),
-            ("normal force".into(), format!("{pressing:.1} N")),
-            ("speed in the hand".into(), format!("{:.4} mm/s", 1e3 * body.linear_velocity().norm())),
-            ("deepest at any time".into(), format!("{:.2} mm", 1e3 * tale.deepest)),
-            ("step, median".into(), format!("{:.2} ms", tale.step_ms(0.5))),
-        ],
-    }
+/// A part of the demo that was played.
+struct Part {
+    /// What the hand does in it.
+    doing: &'static str,
+    /// What it has done at its end.
+    done: &'static str,
+    /// Its steps: the object of `run --json`, with the stages of a step.
+    row: Value,
 }
 
-/// Plays it without a window, and draws pictures.
+/// What was seen of the demo.
+struct Played {
+    /// What the hand is made of.
+    hand: String,
+    parts: Vec<Part>,
+    samples: Vec<Sample>,
+    ending: Ending,
+}
+
+/// Plays it without a window, writes a report, and draws pictures if something can draw.
 fn play(talk: Talk) -> anyhow::Result<()> {
     let mut scene = load_builtin_scene(SCENE, &[]).context("the program carries the scene of its demo")??;
-    let ball = scene.rigid("ball").context("the scene of the demo has a ball")?;
-    let tetrahedra: usize = scene.models[0].meshes[1..].iter().map(|m| m.tissue.tets.len()).sum();
-    println!("fingerpad {}: {}", env!("CARGO_PKG_VERSION"), scene.models[0].description.name);
-    println!("15 soft phalanges and the palm, {tetrahedra} tetrahedra; a ball of 100 g is grasped and lifted by 8 cm");
+    let (played, shots) = play_parts(&mut scene)?;
     println!();
-    println!(
-        "{:>7} {:<8} {:>11} {:>9} {:>9} {:>9} {:>9} {:>9}",
-        "time", "", "height", "segments", "contacts", "rows", "pressing", "step"
-    );
-    let start = scene.world.bodies.rigid[ball].centre().y;
-    let (mut times, mut deepest, mut figures) = (Vec::new(), 0.0f64, Vec::new());
-    for (moment, what) in MOMENTS {
-        while scene.world.time() + 0.5 * scene.world.parameters.dt < moment {
-            scene.feed();
-            if scene.world.step().status != Status::Done {
-                bail!("the hand did not stay finite");
-            }
-            times.push(1e3 * scene.world.times().total);
-            deepest = deepest.max(scene.world.statistics().penetration);
-        }
-        say_moment(&scene, ball, what, times[times.len() - 1]);
-        figures.push((what, figure(&scene)));
-    }
-    times.sort_by(f64::total_cmp);
-    let body = &scene.world.bodies.rigid[ball];
-    let (lift, speed) = (1e3 * (body.centre().y - start), 1e3 * body.linear_velocity().norm());
-    println!();
-    println!(
-        "lifted by {lift:.1} mm; it moves at {speed:.4} mm/s in the hand; no point deeper than {:.2} mm at any time",
-        1e3 * deepest
-    );
-    let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize];
-    println!(
-        "step of 10 ms: median {:.3} ms, p99 {:.3} ms; state {:016x}",
-        at(0.5),
-        at(0.99),
-        scene.world.state_hash()
-    );
-    draw(figures, talk)
-}
-
-fn say_moment(scene: &Scene, ball: usize, what: &str, step_ms: f64) {
-    let world = &scene.world;
-    let held: Vec<_> = world.touches().filter(|t| t.b == BodyKind::Rigid(ball) && t.pressing > 0.01).collect();
-    let segments: std::collections::BTreeSet<_> = held.iter().map(|t| t.a).collect();
-    let pressing: f64 = held.iter().map(|t| t.pressing).sum();
-    println!(
-        "{:>5.1} s {what:<8} {:>8.1} mm {:>9} {:>9} {:>9} {:>7.1} N {step_ms:>6.2} ms",
-        world.time(),
-        1e3 * world.bodies.rigid[ball].centre().y,
-        segments.len(),
-        world.statistics().contacts,
-        world.statistics().constraints,
-        pressing.abs(),
-    );
-}
-
-#[cfg(feature = "viewer")]
-fn figure(scene: &Scene) -> crate::viewer::Figure {
-    super::render::scene_figure(scene, &[super::render::Layer::Skin], super::render::From::Side)
-}
-
-#[cfg(not(feature = "viewer"))]
-fn figure(_scene: &Scene) {}
-
-#[cfg(feature = "viewer")]
-fn draw(moments: Vec<(&str, crate::viewer::Figure)>, talk: Talk) -> anyhow::Result<()> {
-    let (names, figures): (Vec<_>, Vec<_>) = moments.into_iter().unzip();
-    match crate::viewer::draw_all(&figures) {
-        Ok(drawn) => {
-            for (name, picture) in names.iter().zip(drawn) {
-                super::write_file(&std::path::Path::new(FOLDER).join(format!("{name}.png")), &picture.png_bytes()?)?;
+    played.ending.print();
+    println!("state after {} steps: {:016x}", played.samples.len(), scene.world.state_hash());
+    let pictures = draw(&shots);
+    match &pictures {
+        Ok(pictures) => {
+            for (part, png) in played.parts.iter().zip(pictures) {
+                write_file(&Path::new(FOLDER).join(format!("{}.png", part.done)), png)?;
             }
             println!("pictures: {FOLDER}/*.png");
         }
         // A machine without graphics is no failure of the demo.
-        Err(error) => talk.say(format_args!("no pictures: {error}")),
+        Err(why) => talk.say(format_args!("no pictures: {why}")),
     }
+    let file = Path::new(FOLDER).join("index.html");
+    write_file(&file, report::page(&played, &pictures).as_bytes())?;
+    println!("report: {}", file.display());
     Ok(())
 }
 
-#[cfg(not(feature = "viewer"))]
-fn draw(_moments: Vec<(&str, ())>, talk: Talk) -> anyhow::Result<()> {
-    talk.say(format_args!("no pictures for {FOLDER}: built without the feature `viewer`"));
-    Ok(())
+/// Plays the scene part by part, and tells what is seen at the end of each.
+fn play_parts(scene: &mut Scene) -> anyhow::Result<(Played, Vec<Shot>)> {
+    let ball = scene.rigid(OBJECT).context("the scene of the demo has a ball")?;
+    let tetrahedra: usize = scene.models[0].meshes[1..].iter().map(|m| m.tissue.tets.len()).sum();
+    let name = &scene.models[0].description.name;
+    let hand = format!("{name}: 15 soft phalanges and the palm, {tetrahedra} tetrahedra");
+    println!("fingerpad {}. {hand}", env!("CARGO_PKG_VERSION"));
+    println!("A ball of 100 g is grasped, and the hand rises by 8 cm.");
+    println!();
+    println!("   time                 height  phalanges  contacts      rows  pressing      step");
+    let start = *scene.world.bodies.rigid[ball].centre();
+    let mut watcher = Watcher::new(scene);
+    let (mut parts, mut shots) = (Vec::new(), Vec::new());
+    for (end, doing, done) in PARTS {
+        let steps = ((end - scene.world.time()) / scene.world.parameters.dt).round() as u64;
+        let row = measure_while(scene, steps, |scene, _| {
+            watcher.look(scene);
+            true
+        })?;
+        let seen = &watcher.samples[watcher.samples.len() - 1];
+        println!(
+            "{:>5.1} s  {done:<8} {:>9.1} mm {:>10} {:>9} {:>9} {:>7.1} N {:>6.2} ms",
+            seen.time,
+            1e3 * scene.world.bodies.rigid[ball].centre().y,
+            seen.phalanges,
+            seen.contacts,
+            seen.constraints,
+            seen.force,
+            seen.step_ms,
+        );
+        shots.push(shot(scene));
+        parts.push(Part { doing, done, row });
+    }
+    let deepest = watcher.samples.iter().map(|s| s.penetration_mm).fold(0.0, f64::max);
+    let mut times: Vec<f64> = watcher.samples.iter().map(|s| s.step_ms).collect();
+    times.sort_by(f64::total_cmp);
+    let ending = Ending::of(scene, &start, deepest, times[times.len() / 2]);
+    Ok((Played { hand, parts, samples: watcher.samples, ending }, shots))
 }

@@ -12,6 +12,7 @@ mod gear;
 mod hand;
 mod interrupt;
 mod motion;
+mod page;
 mod player;
 mod plot;
 mod problem;

@@ -1,6 +1,10 @@
 //! The window on a scene, a script or a recording, and the thread that simulates behind it.
 
 #[cfg(feature = "viewer")]
+mod cost;
+#[cfg(feature = "viewer")]
+mod due;
+#[cfg(feature = "viewer")]
 mod measures;
 #[cfg(feature = "viewer")]
 mod pace;
@@ -40,8 +44,8 @@ pub struct Arguments {
     /// Width and height in pixels.
     #[arg(long, default_value = "1280x800", value_parser = |text: &str| super::picture_size(text, (320, 240)))]
     size: (u32, u32),
-    /// Close after so many frames, and say how it went.
-    #[arg(long, hide = true)]
+    /// Draw so many frames, resting as long as drawing in between, close, and say what drawing cost the simulation.
+    #[arg(long, value_name = "N")]
     frames: Option<u64>,
 }
 
@@ -83,7 +87,7 @@ mod showing {
         pub layers: Layers,
         /// Width and height in pixels.
         pub size: (u32, u32),
-        /// Closes after so many frames, and says how it went.
+        /// Closes after so many frames, and says what they cost.
         pub frames: Option<u64>,
         /// Tells the end of a scene that has no task.
         pub teller: Option<Teller>,
@@ -138,17 +142,7 @@ mod showing {
         let shown = show(&link, options);
         let Ok(ended) = thread.join() else { bail!("the simulation came to an unexpected end") };
         let shown = shown?;
-        let percent = |time: f64| if ended.step > 0.0 { 100.0 * time / ended.step } else { 0.0 };
-        let says = format!(
-            "{} frames in {:.1} s; {} steps, median {:.3} ms; {} reports, median {:.1} % of a step, {:.1} % to copy what moves",
-            shown.frames,
-            shown.seconds,
-            ended.steps,
-            1e3 * ended.step,
-            ended.reports,
-            percent(ended.report),
-            percent(ended.copy)
-        );
+        let says = format!("{} frames in {:.1} s; {}", shown.frames, shown.seconds, ended.costs);
         if showing.frames.is_some() {
             println!("{says}");
         } else {

@@ -19,4 +19,4 @@ pub use meshing::{NodeMap, SegmentMesh};
 pub use model::{HandFault, HandModel};
 pub use shape::SegmentShape;
 pub use skeleton::{Kinematics, Skeleton};
-pub use visual::{Carrier, Influence, VisualSkin, VisualVertex};
+pub use visual::{Carrier, Influence, SkinPlace, VisualSkin, VisualVertex};

@@ -1,10 +1,11 @@
 use kiss3d::camera::Camera3d;
-use kiss3d::event::WindowEvent;
-use kiss3d::glamx::glam::camera::rh::proj::opengl;
-use kiss3d::glamx::{Mat4, Pose3, Vec3};
-use kiss3d::window::Canvas;
+use kiss3d::glamx::Vec3;
 
 use super::figure::Painted;
+use super::lens::Lens;
+
+/// Angle between the lower and the upper edge of a picture of a scene, degrees.
+const FIELD_OF_VIEW: f32 = 28.0;
 
 /// An eye that looks at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +37,7 @@ impl Camera {
 
     /// Sees all of some points as large as it can, from a direction away from them, in a picture so many times wider than high.
     pub(super) fn fitted(points: &[[f32; 3]], direction: crate::math::Vec3, aspect: f64) -> Self {
-        let field_of_view = 28_f32.to_radians();
+        let field_of_view = FIELD_OF_VIEW.to_radians();
         let back = Vec3::new(direction.x as f32, direction.y as f32, direction.z as f32).normalize_or(Vec3::Z);
         let right = Vec3::Y.cross(back).try_normalize().unwrap_or(Vec3::X);
         let axes = [right, back.cross(right), back];
@@ -71,6 +72,12 @@ impl Camera {
         Self { eye: eye.into(), target: target.into(), up: [0.0, 1.0, 0.0], field_of_view }
     }
 
+    /// Looks from where a scene wants to be looked at.
+    pub(super) fn at(view: &crate::assets::Viewpoint) -> Self {
+        let [eye, target] = [view.position, view.target].map(|p| p.cast::<f32>().into());
+        Self { eye, target, up: [0.0, 1.0, 0.0], field_of_view: FIELD_OF_VIEW.to_radians() }
+    }
+
     /// So many times nearer, and looking at a place if there is one.
     pub(super) fn nearer(&self, zoom: f64, place: Option<crate::math::Vec3>) -> Self {
         if !(zoom > 0.0 && zoom.is_finite()) || zoom == 1.0 {
@@ -97,7 +104,7 @@ impl Camera {
             return None;
         }
         let view = View::new(self, size);
-        let clip = view.transformation() * view.place(point).extend(1.0);
+        let clip = view.lens.transformation() * view.place(point).extend(1.0);
         let pixel = |ndc: f32, pixels: u32| 0.5 * (1.0 + ndc) * pixels as f32;
         (clip.w > 0.0).then(|| [pixel(clip.x / clip.w, size.0), pixel(-clip.y / clip.w, size.1)])
     }
@@ -120,20 +127,15 @@ impl Camera {
 /// A camera in the renderer's space: the target at the origin, the eye [`View::DISTANCE`] away. Shadows and clipping
 /// are tuned once, in that space, and a fingertip is drawn as well as a room.
 pub(super) struct View {
-    pub eye: Vec3,
+    pub lens: Lens,
     pub up: Vec3,
     target: Vec3,
     scale: f32,
-    pose: Pose3,
-    projection: Mat4,
 }
 
 impl View {
     pub const DISTANCE: f32 = 10.0;
-    const NEAR: f32 = 0.04 * Self::DISTANCE;
-    /// What is in front of all is drawn at this part of its distance.
-    const BEFORE_ALL: f32 = 0.15;
-    const FAR: f32 = 20.0 * Self::DISTANCE;
+    const PLANES: (f32, f32) = (0.04 * Self::DISTANCE, 20.0 * Self::DISTANCE);
 
     pub fn new(camera: &Camera, size: (u32, u32)) -> Self {
         let target = Vec3::from(camera.target);
@@ -146,54 +148,12 @@ impl View {
             .try_normalize()
             .filter(|up| up.is_finite())
             .unwrap_or_else(|| forward.any_orthonormal_vector());
-        let aspect = size.0 as f32 / size.1 as f32;
-        Self {
-            eye,
-            up,
-            target,
-            scale,
-            pose: Pose3::look_at_rh(eye, Vec3::ZERO, up),
-            projection: opengl::perspective(camera.field_of_view, aspect, Self::NEAR, Self::FAR),
-        }
+        let lens = Lens::new(eye, Vec3::ZERO, up, camera.field_of_view, size, Self::PLANES);
+        Self { lens, up, target, scale }
     }
 
     /// A point of the figure in the renderer's space.
     pub fn place(&self, point: [f32; 3]) -> Vec3 {
         (Vec3::from(point) - self.target) * self.scale
-    }
-
-    /// A point of the renderer's space drawn near to the eye: seen at the same place, before everything else.
-    pub fn before_all(&self, point: Vec3) -> Vec3 {
-        self.eye.lerp(point, Self::BEFORE_ALL)
-    }
-}
-
-impl Camera3d for View {
-    fn handle_event(&mut self, _: &Canvas, _: &WindowEvent) {}
-
-    fn eye(&self) -> Vec3 {
-        self.eye
-    }
-
-    fn view_transform(&self) -> Pose3 {
-        self.pose
-    }
-
-    fn transformation(&self) -> Mat4 {
-        self.projection * self.pose.to_mat4()
-    }
-
-    fn inverse_transformation(&self) -> Mat4 {
-        self.transformation().inverse()
-    }
-
-    fn clip_planes(&self) -> (f32, f32) {
-        (Self::NEAR, Self::FAR)
-    }
-
-    fn update(&mut self, _: &Canvas) {}
-
-    fn view_transform_pair(&self, _: usize) -> (Pose3, Mat4) {
-        (self.pose, self.projection)
     }
 }

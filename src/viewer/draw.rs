@@ -93,15 +93,14 @@ async fn render(surface: &mut OffscreenSurface, figure: &Figure) {
     for lines in &figure.lines {
         let (colour, width) = (colour(lines.colour, 1.0), lines.width * FINER as f32);
         for ends in &lines.segments {
-            // A hair nearer to the eye, so that an edge lies over its own surface.
-            let [a, b] = ends.map(|p| view.place(p).lerp(view.eye, 1e-3));
+            let [a, b] = ends.map(|p| view.lens.nearer(view.place(p)));
             surface.window_mut().draw_line(a, b, colour, width, false);
         }
     }
     for note in figure.legend.laid_out(figure.size).0 {
         write(surface, &note);
     }
-    surface.render_3d(&mut scene, &mut view).await;
+    surface.render_3d(&mut scene, &mut view.lens).await;
 }
 
 /// Dark text with a light rim, to be read on anything.
@@ -122,7 +121,7 @@ pub(super) fn add_mesh(scene: &mut SceneNode3d, mesh: &Painted, view: &View) {
     if mesh.triangles.is_empty() {
         return;
     }
-    let place = |&p: &[f32; 3]| if mesh.in_front { view.before_all(view.place(p)) } else { view.place(p) };
+    let place = |&p: &[f32; 3]| if mesh.in_front { view.lens.before_all(view.place(p)) } else { view.place(p) };
     let vertices = mesh.vertices.iter().map(place).collect();
     let normals = mesh.normals.iter().map(|&n| n.into()).collect();
     let places = mesh.paint.as_ref().map(texture_places);
@@ -189,7 +188,7 @@ pub(super) fn add_shape(
 /// A key light over the left shoulder, which casts the shadows; a cooler one from the right to fill them; and a weak
 /// one from below, as a table throws it back.
 pub(super) fn add_lights(scene: &mut SceneNode3d, view: &View, vertical: Vec3) {
-    let back = view.eye / View::DISTANCE;
+    let back = view.lens.eye / View::DISTANCE;
     let right = view.up.cross(back);
     let up = vertical.normalize_or(view.up);
     let lights = [

@@ -11,6 +11,7 @@ mod figure;
 mod frame;
 mod layers;
 mod legend;
+mod lens;
 mod palette;
 mod picture;
 mod solids;

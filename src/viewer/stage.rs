@@ -4,6 +4,7 @@ mod curved;
 mod hand;
 mod marks;
 mod tones;
+mod wood;
 
 use self::curved::{Form, creased_normals};
 use self::hand::HandStage;
@@ -13,7 +14,7 @@ use super::frame::Frame;
 use super::layers::Layers;
 use super::legend::Legend;
 use crate::assets::Scene;
-use crate::body::tessellated;
+use crate::body::{BodyKind, tessellated};
 use crate::math::{Pose, Vec3};
 use crate::mesh::SurfaceMesh;
 use crate::tracking::Side;
@@ -35,6 +36,9 @@ pub struct Stage {
     rigid: Vec<Thing>,
     fixed: Vec<Thing>,
     soft: Vec<SoftThing>,
+    /// What stands for the ground, if that is a table.
+    table: Option<Painted>,
+    viewpoint: Option<Camera>,
 }
 
 /// A body that keeps its shape. Without a surface it is a ground without end.
@@ -106,7 +110,25 @@ impl Stage {
             rigid: bodies.rigid.iter().map(|b| b.shape()).zip(&scene.names.rigid).map(thing).collect(),
             fixed: bodies.fixed.iter().map(|b| b.shape()).zip(&scene.names.fixed).map(thing).collect(),
             soft: soft.collect(),
+            table: is_table(scene).then(|| wood::table(floor_space(scene))),
+            viewpoint: scene.camera.as_ref().map(Camera::at),
         }
+    }
+
+    /// From where the scene wants to be looked at, if it says so.
+    pub fn viewpoint(&self) -> Option<Camera> {
+        self.viewpoint
+    }
+
+    /// Whether the ground is a table, which shows by itself how high things are.
+    pub fn has_table(&self) -> bool {
+        self.table.is_some()
+    }
+
+    /// Height of the ground on which things stand.
+    pub fn ground(&self, frame: &Frame) -> Option<f32> {
+        let is_ground = |(thing, pose): (&Thing, &Pose)| thing.surface.is_none().then_some(pose.translation.y as f32);
+        self.fixed.iter().zip(&frame.fixed).rev().find_map(is_ground)
     }
 
     /// From where most of the scene is seen: hands obliquely from the front and the thumb's side, other things from the front.
@@ -146,12 +168,13 @@ impl Stage {
         for (stage, hand) in self.hands.iter().zip(&frame.hands) {
             stage.add_inside(hand, layers, &mut meshes, &mut lines);
         }
-        let mut ground = None;
         for (thing, pose) in self.fixed.iter().zip(&frame.fixed) {
-            match &thing.surface {
-                Some(surface) => meshes.push(placed(surface, pose)),
-                None => ground = Some(pose.translation.y as f32),
-            }
+            meshes.extend(thing.surface.as_ref().map(|surface| placed(surface, pose)));
+        }
+        let mut ground = self.ground(frame);
+        if let (Some(table), Some(height)) = (&self.table, &mut ground) {
+            meshes.push(placed(table, &Pose::translation(0.0, f64::from(*height), 0.0)));
+            *height -= wood::THICKNESS;
         }
         marks::add(self, frame, layers, &camera, &mut meshes);
         Figure { lines, ground, legend: self.legend(layers), ..Figure::new(meshes, camera) }
@@ -170,21 +193,41 @@ impl Stage {
             let pressures = || stage.pressures(number, hand, frame, self.full_pressure);
             stage.add_skin(hand, layers, pressures, &mut meshes);
         }
-        let hands = meshes.len();
-        for (thing, pose) in self.rigid.iter().zip(&frame.rigid) {
-            meshes.extend(thing.surface.as_ref().map(|surface| placed(surface, pose)));
+        // What presses on a hand hides what it presses on.
+        let looks_through = layers.pressure && layers.skin;
+        let is_held = |body: BodyKind| marks::touches_of_hands(frame).any(|touch| touch.a == body || touch.b == body);
+        let opacity = |body: BodyKind| if looks_through && is_held(body) { SEEN_THROUGH } else { 1.0 };
+        for (i, (thing, pose)) in self.rigid.iter().zip(&frame.rigid).enumerate() {
+            let surface = thing.surface.as_ref().map(|surface| placed(surface, pose));
+            meshes.extend(surface.map(|surface| Painted { opacity: opacity(BodyKind::Rigid(i)), ..surface }));
         }
-        for (thing, nodes) in self.soft.iter().zip(&frame.soft) {
+        for (i, (thing, nodes)) in self.soft.iter().zip(&frame.soft).enumerate() {
             let vertices: Option<Vec<Vec3>> = thing.nodes.iter().map(|&n| nodes.get(n as usize).copied()).collect();
             let mesh = vertices.map(|vertices| SurfaceMesh { vertices, triangles: thing.triangles.clone() });
-            meshes.extend(mesh.map(|mesh| Painted::new(&thing.form.drawn(&mesh), thing.colour)));
-        }
-        if layers.pressure && layers.skin {
-            // What presses hides what it presses on.
-            meshes[hands..].iter_mut().for_each(|thing| thing.opacity = SEEN_THROUGH);
+            let painted = mesh.map(|mesh| Painted::new(&thing.form.drawn(&mesh), thing.colour));
+            meshes.extend(painted.map(|surface| Painted { opacity: opacity(BodyKind::Soft(i)), ..surface }));
         }
         meshes
     }
+}
+
+/// Whether the ground is made of wood.
+fn is_table(scene: &Scene) -> bool {
+    let world = &scene.world;
+    let wood = world.materials.find("wood");
+    world.bodies.fixed.iter().any(|body| tessellated(body.shape()).is_none() && Some(body.material) == wood)
+}
+
+/// The least and the greatest x and z of what moves, at the start.
+fn floor_space(scene: &Scene) -> [[f32; 2]; 2] {
+    let bodies = &scene.world.bodies;
+    let hands = bodies.hands.iter().map(|hand| hand.skeleton.state().palm.translation.vector);
+    let soft = bodies.soft.iter().flat_map(|body| body.positions().iter().copied());
+    let places = bodies.rigid.iter().map(|body| *body.centre()).chain(hands).chain(soft);
+    let ends = places.map(|p| [p.x as f32, p.z as f32]).fold([[f32::MAX; 2], [f32::MIN; 2]], |[low, high], p| {
+        [std::array::from_fn(|i| low[i].min(p[i])), std::array::from_fn(|i| high[i].max(p[i]))]
+    });
+    if ends[0][0] <= ends[1][0] { ends } else { [[0.0; 2]; 2] }
 }
 
 /// The diagonal of the box around some points.

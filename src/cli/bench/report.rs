@@ -1,20 +1,15 @@
 //! The report of the benchmark: one page that needs no other file, and a table of what its plots show.
 
-mod data_uri;
-mod figures;
-mod html;
-mod pictures;
-mod tables;
+pub mod figures;
+pub mod tables;
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use self::data_uri::data_uri;
-use self::html::Page;
-pub use self::pictures::{Shot, shot};
 use super::sample::Sample;
 use super::scenes::Measured;
+use crate::cli::page::{Page, Shot, data_uri, document, draw};
 use crate::cli::{Talk, write_file};
 
 /// Writes the report into a folder.
@@ -26,12 +21,13 @@ pub fn write(
     talk: Talk,
 ) -> anyhow::Result<()> {
     let shots: Vec<Shot> = scenes.iter_mut().filter_map(|one| one.shot.take()).collect();
-    let pictures = pictures::draw(&shots);
+    let pictures = draw(&shots);
     if let Err(why) = &pictures {
         talk.say(format_args!("no pictures: {why}"));
     }
     let file = folder.join("index.html");
-    write_file(&file, page(machine, &scenes, table, &pictures).as_bytes())?;
+    let page = document("fingerpad: benchmark", |page| body(page, machine, &scenes, table, &pictures));
+    write_file(&file, page.as_bytes())?;
     write_file(&folder.join("steps.csv"), steps(&scenes).as_bytes())?;
     talk.say(format_args!("the report is in {}", file.display()));
     Ok(())
@@ -47,22 +43,6 @@ fn steps(scenes: &[Measured]) -> String {
         }
     }
     text
-}
-
-fn page(machine: &Value, scenes: &[Measured], table: &[Value], pictures: &Result<Vec<Vec<u8>>, String>) -> String {
-    let mut page = Page::default();
-    page.element("html", &[("lang", "en")], |page| {
-        page.element("head", &[], |page| {
-            page.empty("meta", &[("charset", "utf-8")]);
-            page.empty("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
-            // Without an icon of its own a page is asked for one.
-            page.empty("link", &[("rel", "icon"), ("href", "data:,")]);
-            page.words("title", &[], "fingerpad: benchmark");
-            page.element("style", &[], |page| page.insert(include_str!("report/style.css")));
-        });
-        page.element("body", &[], |page| body(page, machine, scenes, table, pictures));
-    });
-    page.finish()
 }
 
 fn body(page: &mut Page, machine: &Value, scenes: &[Measured], table: &[Value], drawn: &Result<Vec<Vec<u8>>, String>) {
@@ -100,11 +80,7 @@ fn body(page: &mut Page, machine: &Value, scenes: &[Measured], table: &[Value], 
 
 /// The scenes at the end of the measured steps, methods side by side.
 fn pictures_of(page: &mut Page, scenes: &[Measured], drawn: &[Vec<u8>]) {
-    page.words(
-        "p",
-        &[],
-        "The last measured step of each scene; lines are the forces on the fingers, a centimetre a newton.",
-    );
+    page.words("p", &[], "The last measured step of each scene; arrows are the forces on the fingers, 5 mm a newton.");
     let shown: Vec<(&Measured, &Vec<u8>)> = scenes.iter().zip(drawn).collect();
     page.element("div", &[("class", "pictures")], |page| {
         for pair in shown.chunk_by(|a, b| a.0.word("scenario") == b.0.word("scenario")) {

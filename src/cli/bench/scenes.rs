@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::measure::{ASSEMBLY_NOTE, advance_seen, measure_while, number, steps_of};
 use super::paper;
 use super::progress::Bar;
-use super::report::{Shot, shot};
 use super::sample::{Sample, Watcher};
 use crate::assets::{Scene, Setting, load_builtin_scene};
+use crate::cli::page::{Shot, shot};
 use crate::contact::Method;
 
 /// The columns of the table: what they are called, where a row has them, width and digits.

@@ -8,8 +8,8 @@ use anyhow::{Context, anyhow, bail};
 
 use super::playback::opener;
 use crate::assets::{DeviceKind, Files, Port};
-use crate::cli::{Talk, interrupt};
 use crate::cli::gear::open_profile_from;
+use crate::cli::{Talk, interrupt};
 use crate::devices::wire::{Opened, Wire};
 use crate::devices::{SourceState, start_on};
 use crate::protocol::Link;

@@ -111,7 +111,9 @@ fn played(file: &Path, times: &[f64], arguments: &Arguments, talk: Talk) -> anyh
         captions.push(if arguments.caption { caption(&player) } else { Vec::new() });
     }
     stage.full_pressure = full_scale(high_pressure(&frames));
-    let camera = stage.camera(&frames, &look(arguments, arguments.from.map_or(stage.look(), scene_look)));
+    let fitted = || stage.camera(&frames, &look(arguments, arguments.from.map_or(stage.look(), scene_look)));
+    let asks = arguments.from.is_some() || arguments.look.is_some() || arguments.zoom != 1.0;
+    let camera = stage.viewpoint().filter(|_| !asks).unwrap_or_else(fitted);
     let layers = layers(&arguments.show);
     let figures = frames.iter().zip(captions).map(|(frame, caption)| {
         let mut figure = stage.figure(frame, &layers, camera);
@@ -171,7 +173,7 @@ fn look(arguments: &Arguments, otherwise: Look) -> Look {
 /// Everything in a scene as it is now, as a figure.
 pub fn scene_figure(scene: &Scene, shown: &[Layer], from: From) -> Figure {
     let (stage, frame) = (Stage::of(scene), Frame::of(&scene.world));
-    let camera: Camera = stage.camera([&frame], &scene_look(from));
+    let camera: Camera = stage.viewpoint().unwrap_or_else(|| stage.camera([&frame], &scene_look(from)));
     stage.figure(&frame, &layers(shown), camera)
 }
 

@@ -1,13 +1,16 @@
 //! The thread that simulates, at its own rate. Commands come in, reports go out, and neither waits for the other.
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 
-use super::measures::Measures;
+use super::cost::Costs;
+use super::due::Due;
 use super::pace::Pace;
 use super::playlist::Playlist;
 use super::story::Story;
@@ -21,8 +24,6 @@ use crate::tracking::Segment;
 use crate::viewer::Stage;
 use crate::viewer::window::{Command, Feeling, Latest, Link, Parameter, Puppet, Report, Sample, Steer};
 
-/// Reports are made no more often than this, s.
-const REPORT_EVERY: f64 = 1.0 / 120.0;
 /// Steps in the plots.
 const HISTORY: usize = 400;
 /// Least and greatest speed, times real time.
@@ -30,16 +31,8 @@ const SPEEDS: [f64; 2] = [1.0 / 64.0, 64.0];
 
 /// What a simulation leaves behind.
 pub struct Ended {
-    /// Steps made in all.
-    pub steps: u64,
-    /// Middle of the times of its steps, s.
-    pub step: f64,
-    /// Middle of the times that reports took, s.
-    pub report: f64,
-    /// Middle of the times that it took to copy what moves, s; a part of a report.
-    pub copy: f64,
-    /// Reports made.
-    pub reports: u64,
+    /// What it cost, and what the window cost it.
+    pub costs: Costs,
     /// Whether the task succeeded, if there was one and it came to its end.
     pub success: Option<bool>,
 }
@@ -52,8 +45,13 @@ pub fn start(
 ) -> std::io::Result<(Link, JoinHandle<Ended>)> {
     let (commands, orders) = unbounded();
     let reports = Arc::new(Latest::default());
-    let link = Link { commands, reports: Arc::clone(&reports) };
-    let simulation = move || Simulation::new(player, settings, story, reports).run(&orders);
+    let drawing = Arc::new(AtomicBool::new(false));
+    let link = Link { commands, reports: Arc::clone(&reports), drawing: Arc::clone(&drawing) };
+    let simulation = move || {
+        let mut simulation = Simulation::new(player, settings, story, reports);
+        simulation.drawing = drawing;
+        simulation.run(&orders)
+    };
     let thread = std::thread::Builder::new().name("simulation".into()).spawn(simulation)?;
     Ok((link, thread))
 }
@@ -64,6 +62,8 @@ pub(super) struct Simulation {
     playlist: Playlist,
     settings: Vec<Setting>,
     reports: Arc<Latest<Report>>,
+    /// Whether the window draws a frame.
+    drawing: Arc<AtomicBool>,
     pace: Pace,
     stage: Arc<Stage>,
     generation: u64,
@@ -75,13 +75,13 @@ pub(super) struct Simulation {
     puppet: Option<(usize, Puppet)>,
     story: Story,
     error: Option<String>,
-    history: Vec<Sample>,
-    parameters: Vec<Parameter>,
+    history: VecDeque<Sample>,
+    parameters: Arc<[Parameter]>,
+    name: Arc<str>,
+    hands: Arc<[String]>,
     watch: Watch,
-    reported: Instant,
-    step_times: Measures,
-    report_times: Measures,
-    copy_times: Measures,
+    due: Due,
+    costs: Costs,
     changed: bool,
 }
 
@@ -97,7 +97,9 @@ impl Simulation {
         let staged = shape(&player.scene());
         let mut simulation = Self {
             playlist: Playlist::around(player.file()),
-            parameters: Vec::new(),
+            parameters: Arc::default(),
+            name: Arc::default(),
+            hands: Arc::default(),
             watch: Watch::new([]),
             staged,
             stage,
@@ -111,11 +113,10 @@ impl Simulation {
             puppet: None,
             story: Story::new(teller),
             error: None,
-            history: Vec::new(),
-            reported: now,
-            step_times: Measures::default(),
-            report_times: Measures::default(),
-            copy_times: Measures::default(),
+            history: VecDeque::with_capacity(HISTORY),
+            drawing: Arc::default(),
+            due: Due::new(now),
+            costs: Costs::default(),
             changed: true,
         };
         simulation.begin();
@@ -133,18 +134,11 @@ impl Simulation {
             if self.watch.is_changed() {
                 self.start_over();
             }
-            if self.changed && self.reported.elapsed().as_secs_f64() >= REPORT_EVERY {
+            if self.changed && self.due.is_due(Instant::now(), self.reports.is_wanted()) {
                 self.report();
             }
         }
-        Ended {
-            steps: self.step_times.count(),
-            step: self.step_times.median(),
-            report: self.report_times.median(),
-            copy: self.copy_times.median(),
-            reports: self.report_times.count(),
-            success: self.story.card(&self.player).and_then(|card| card.success),
-        }
+        Ended { success: self.story.card(&self.player).and_then(|card| card.success), costs: self.costs }
     }
 
     /// The next command, or the time for a step.
@@ -161,8 +155,7 @@ impl Simulation {
         } else {
             self.pace.wait(dt)
         };
-        let report = Duration::from_secs_f64(REPORT_EVERY);
-        orders.recv_timeout(if self.changed { wait.min(report) } else { wait })
+        orders.recv_timeout(if self.changed { wait.min(Due::LOOK) } else { wait })
     }
 
     fn dt(&self) -> f64 {
@@ -207,7 +200,9 @@ impl Simulation {
     /// One step, whatever the time.
     pub(super) fn step(&mut self) {
         self.drive();
+        let drawing = self.drawing.load(Ordering::Relaxed);
         let stepped = self.player.step();
+        let drawn = (drawing == self.drawing.load(Ordering::Relaxed)).then_some(drawing);
         self.changed = true;
         self.story.listen(&mut self.player);
         if let Err(error) = stepped {
@@ -222,11 +217,11 @@ impl Simulation {
             Sample { time: scene.world.time(), pressing, step: scene.world.times().total }
         };
         self.story.step(&self.player.scene().world);
-        self.step_times.add(sample.step);
+        self.costs.step(sample.step, drawn);
         if self.history.len() >= HISTORY {
-            self.history.remove(0);
+            self.history.pop_front();
         }
-        self.history.push(sample);
+        self.history.push_back(sample);
         let now = shape(&self.player.scene());
         if now.0 != self.staged.0 || now.1 < self.staged.1 {
             // A script has changed its scene, or begun another trial.
@@ -309,7 +304,7 @@ impl Simulation {
         settings.push(setting);
         if live {
             self.settings = settings;
-            self.parameters = parameters::of(&self.player.scene());
+            self.parameters = parameters::of(&self.player.scene()).into();
         } else {
             let file = self.player.file().to_path_buf();
             if self.load(&file, &settings) {
@@ -354,7 +349,7 @@ impl Simulation {
     }
 
     fn begin(&mut self) {
-        self.parameters = parameters::of(&self.player.scene());
+        self.describe();
         self.staged = shape(&self.player.scene());
         self.history.clear();
         self.seek = None;
@@ -377,7 +372,14 @@ impl Simulation {
     fn restage(&mut self) {
         self.stage = Arc::new(Stage::of(&self.player.scene()));
         self.generation += 1;
-        self.parameters = parameters::of(&self.player.scene());
+        self.describe();
+    }
+
+    /// Notes what is reported again and again and seldom changes.
+    fn describe(&mut self) {
+        self.parameters = parameters::of(&self.player.scene()).into();
+        self.hands = self.player.scene().names.hands.clone().into();
+        self.name = self.player.file().display().to_string().into();
     }
 
     fn note_files(&mut self) {
@@ -398,42 +400,44 @@ impl Simulation {
         scene.rigid(body).map(|body| scene.world.bodies.rigid[body].centre().y)
     }
 
-    fn report(&mut self) {
+    /// Shows what there is to the window.
+    pub(super) fn report(&mut self) {
         let clock = Instant::now();
         let mut report = self.reports.blank();
         {
             let scene = self.player.scene();
             let world = &scene.world;
             report.frame.refresh(world);
-            self.copy_times.add(clock.elapsed().as_secs_f64());
             report.times = *world.times();
             report.statistics = *world.statistics();
             report.laws = parameters::laws(&scene);
-            report.hands.clone_from(&scene.names.hands);
             let driven = self.puppet.as_ref().map_or(0, |(hand, _)| *hand);
             report.palm = palm(&scene, driven);
         }
+        report.hands.clone_from(&self.hands);
         report.parameters.clone_from(&self.parameters);
         report.stage = Some(Arc::clone(&self.stage));
         report.generation = self.generation;
-        report.name = self.player.file().display().to_string();
+        report.name.clone_from(&self.name);
         report.seconds = self.length().filter(|_| self.puppet.is_none());
         report.steps = self.player.steps();
         report.paused = self.paused;
         report.over = self.is_over();
         report.speed = self.pace.speed;
         report.reached = self.pace.reached();
-        report.reporting = self.report_times.last();
-        report.history.clone_from(&self.history);
+        report.cost = self.costs.now();
+        report.history.clear();
+        report.history.extend(&self.history);
         report.taken = self.puppet.as_ref().map(|(hand, _)| *hand);
         report.phase = story::phase(&self.player);
         report.messages.clone_from(&self.story.messages);
         report.error.clone_from(&self.error);
         report.card = if report.over { self.story.card(&self.player) } else { None };
         self.reports.put(report);
-        self.reported = Instant::now();
         self.changed = false;
-        self.report_times.add(clock.elapsed().as_secs_f64());
+        let now = Instant::now();
+        self.due.made(now);
+        self.costs.report((now - clock).as_secs_f64());
     }
 }
 

@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::assets::Scene;
 use crate::cli::player::Player;
@@ -39,7 +40,7 @@ impl Tale {
 /// What is said during a play, and at its end.
 pub struct Story {
     /// The last messages.
-    pub messages: Vec<String>,
+    pub messages: Arc<[String]>,
     teller: Option<Teller>,
     tale: Tale,
 }
@@ -47,12 +48,12 @@ pub struct Story {
 impl Story {
     /// A story with an end of its own, if there is somebody who tells it.
     pub fn new(teller: Option<Teller>) -> Self {
-        Self { messages: Vec::new(), teller, tale: Tale::default() }
+        Self { messages: Arc::default(), teller, tale: Tale::default() }
     }
 
     /// From the start.
     pub fn begin(&mut self, player: &mut Player) {
-        self.messages.clear();
+        self.messages = Arc::default();
         let starts = player.scene().world.bodies.rigid.iter().map(|body| *body.centre()).collect();
         self.tale = Tale { starts, ..Tale::default() };
         self.listen(player);
@@ -60,9 +61,11 @@ impl Story {
 
     /// Takes in what was said.
     pub fn listen(&mut self, player: &mut Player) {
-        self.messages.extend(player.take_messages());
-        let many = self.messages.len().saturating_sub(MESSAGES);
-        self.messages.drain(..many);
+        let new = player.take_messages();
+        if !new.is_empty() {
+            let all: Vec<String> = self.messages.iter().cloned().chain(new).collect();
+            self.messages = all[all.len().saturating_sub(MESSAGES)..].into();
+        }
     }
 
     /// Takes a step in.

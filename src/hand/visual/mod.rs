@@ -15,10 +15,10 @@ use self::frames::ReferenceJoints;
 use self::weights::{INFLUENCES, Weights};
 use super::description::HandDescription;
 use super::dynamics::REDUCED;
-use super::meshing::{NodeMap, SegmentMesh};
+use super::meshing::SegmentMesh;
 use super::shape::SegmentShape;
 use super::skeleton::{Kinematics, Skeleton};
-use crate::math::{Pose, Vec3, to_glam};
+use crate::math::{Pose, Vec3, from_glam, to_glam};
 use crate::mesh::{Grid, SurfaceMesh, polygonise};
 use crate::tracking::{ANGLES, Angle, AngleKind, Segment, Side};
 
@@ -50,8 +50,27 @@ pub struct Influence {
     pub weight: f64,
     /// Where the vertex lies in the frame of the bone at rest.
     pub p_bone: Vec3,
-    /// The nodes of the segment's tissue whose displacement it takes along.
-    pub tissue: NodeMap,
+    /// The place on the segment's collision skin whose displacement it takes along: what is drawn gives way as what touches does.
+    pub under: SkinPlace,
+    /// From there to the vertex, if it lies outside the collision skin, which is coarser and lacks the flesh between segments. Where that
+    /// gives way, the vertex is pressed down on it.
+    pub bulge: Vec3,
+}
+
+/// A place on a triangle of a segment's collision skin. The weights add up to one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SkinPlace {
+    /// Vertices of the collision skin.
+    pub vertices: [u32; 3],
+    /// Their weights.
+    pub weights: [f64; 3],
+}
+
+impl SkinPlace {
+    /// The weighted sum of a field over the vertices.
+    pub fn sum(&self, field: &[Vec3]) -> Vec3 {
+        (0..3).map(|i| self.weights[i] * field[self.vertices[i] as usize]).sum()
+    }
 }
 
 impl VisualSkin {
@@ -69,13 +88,14 @@ impl VisualSkin {
         let kin = stand(&right)?;
         let field = Field::new(&right, shapes, &kin);
         let mesh = polygonise(grid_around(&right, &field), |p| field.distance(p));
-        let outlines: Vec<_> = meshes.iter().map(|m| Outline::new(m, hand.side)).collect();
+        let skins: Vec<_> = meshes.iter().map(|mesh| Skin::new(mesh, hand.side)).collect();
         let weights = Weights::new(&right, &field, &kin);
         let influence = |p: &Vec3, carrier: Carrier, weight: f64| {
             let segment = carrier.segment.index();
             let p_bone = kin.poses[segment].inverse_transform_point(&(*p).into()).coords;
-            let tissue = if weight > 0.0 { outlines[segment].nearest(&p_bone) } else { NO_TISSUE };
-            Influence { carrier, weight, p_bone, tissue }
+            let nearest = (weight > 0.0).then(|| skins[segment].nearest(&p_bone)).flatten();
+            let (under, bulge) = nearest.unwrap_or((NOWHERE, Vec3::zeros()));
+            Influence { carrier, weight, p_bone, under, bulge }
         };
         let vertex = |p: &Vec3| VisualVertex { influences: weights.at(p).map(|(c, weight)| influence(p, c, weight)) };
         let vertices = mesh.vertices.iter().map(vertex).collect();
@@ -90,12 +110,15 @@ impl VisualSkin {
     fn mirror(&mut self) {
         self.mesh.vertices.iter_mut().for_each(|p| p.x = -p.x);
         self.mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
-        self.vertices.iter_mut().flat_map(|v| &mut v.influences).for_each(|i| i.p_bone.x = -i.p_bone.x);
+        for influence in self.vertices.iter_mut().flat_map(|v| &mut v.influences) {
+            influence.p_bone.x = -influence.p_bone.x;
+            influence.bulge.x = -influence.bulge.x;
+        }
     }
 
-    /// Where the vertices are: `Σ w X (p + u)` over the frames `X` that carry them, with the displacement `u` of the tissue
-    /// in the frame of its bone.
-    pub fn posed(&self, kin: &Kinematics, displacement: impl Fn(Segment, &NodeMap) -> Vec3, out: &mut Vec<Vec3>) {
+    /// Where the vertices are: `Σ w X (p + u)` over the frames `X` that carry them, with the displacement `u` of the collision
+    /// skin in the frame of its bone.
+    pub fn posed(&self, kin: &Kinematics, displacement: impl Fn(Segment, &SkinPlace) -> Vec3, out: &mut Vec<Vec3>) {
         let frames = self.joints.frames(kin);
         out.clear();
         out.extend(self.vertices.iter().map(|vertex| {
@@ -104,11 +127,11 @@ impl VisualSkin {
     }
 
     /// The transpose of [`posed`](Self::posed): adds to `onto` the reduced forces that do the same work as `forces` at the
-    /// vertices, the tissue keeping its displacement.
+    /// vertices, the collision skin keeping its displacement.
     pub fn push_forces(
         &self,
         kin: &Kinematics,
-        displacement: impl Fn(Segment, &NodeMap) -> Vec3,
+        displacement: impl Fn(Segment, &SkinPlace) -> Vec3,
         forces: &[Vec3],
         onto: &mut [f64; REDUCED],
     ) {
@@ -129,9 +152,21 @@ impl VisualVertex {
 }
 
 impl Influence {
-    fn place(&self, frame: &Pose, displacement: impl Fn(Segment, &NodeMap) -> Vec3) -> Vec3 {
-        let u = displacement(self.carrier.segment, &self.tissue);
-        (frame * nalgebra::Point3::from(self.p_bone + u)).coords
+    fn place(&self, frame: &Pose, displacement: impl Fn(Segment, &SkinPlace) -> Vec3) -> Vec3 {
+        let u = displacement(self.carrier.segment, &self.under);
+        (frame * nalgebra::Point3::from(self.p_bone + u - self.pressed_down(&u) * self.bulge)).coords
+    }
+
+    /// The part of the bulge that is gone where the collision skin has given way by `u`, inwards or aside: all of it from its own
+    /// height on.
+    fn pressed_down(&self, u: &Vec3) -> f64 {
+        let height = self.bulge.norm();
+        if height == 0.0 {
+            return 0.0;
+        }
+        let outwards = u.dot(&self.bulge) / height;
+        let aside = (u.norm_squared() - outwards * outwards).max(0.0).sqrt();
+        ((aside - outwards) / height).clamp(0.0, 1.0)
     }
 }
 
@@ -162,33 +197,32 @@ fn reference_pose(hand: &HandDescription) -> [f64; ANGLES] {
 }
 
 /// Nothing to hang on: no displacement.
-const NO_TISSUE: NodeMap = NodeMap { nodes: [0; 4], weights: [0.0; 4] };
+const NOWHERE: SkinPlace = SkinPlace { vertices: [0; 3], weights: [0.0; 3] };
 
-/// The outer faces of a segment's tissue, as on a right hand.
-struct Outline {
-    faces: Vec<[u32; 3]>,
+/// The collision skin of a segment at rest, as on a right hand.
+struct Skin {
+    triangles: Vec<[u32; 3]>,
     surface: Option<TriMesh>,
 }
 
-impl Outline {
+impl Skin {
     fn new(mesh: &SegmentMesh, side: Side) -> Self {
-        let mut tissue = mesh.tissue.clone();
+        let mut skin = mesh.skin.clone();
         if side == Side::Left {
-            tissue.nodes.iter_mut().for_each(|p| p.x = -p.x);
-            tissue.tets.iter_mut().for_each(|t| t.swap(2, 3));
+            skin.vertices.iter_mut().for_each(|p| p.x = -p.x);
+            skin.triangles.iter_mut().for_each(|t| t.swap(1, 2));
         }
-        let all_held = |face: &[u32; 3]| face.iter().all(|&n| mesh.held[n as usize]);
-        let faces: Vec<_> = tissue.boundary_faces().into_iter().filter(|f| !all_held(f)).collect();
-        let surface = TriMesh::new(tissue.nodes.iter().map(to_glam).collect(), faces.clone()).ok();
-        Self { faces, surface }
+        let surface = TriMesh::new(skin.vertices.iter().map(to_glam).collect(), skin.triangles.clone()).ok();
+        Self { triangles: skin.triangles, surface }
     }
 
-    /// The nearest point on them.
-    fn nearest(&self, p: &Vec3) -> NodeMap {
-        let Some(surface) = &self.surface else { return NO_TISSUE };
-        let (_, (face, place)) = surface.project_local_point_and_get_location(to_glam(p), false);
-        let Some([a, b, c]) = place.barycentric_coordinates() else { return NO_TISSUE };
-        let [i, j, k] = self.faces[face as usize];
-        NodeMap { nodes: [i, j, k, i], weights: [a, b, c, 0.0] }
+    /// The nearest place on it, and the way from there to the point if that is outside.
+    fn nearest(&self, p: &Vec3) -> Option<(SkinPlace, Vec3)> {
+        let surface = self.surface.as_ref()?;
+        let (nearest, (face, place)) = surface.project_local_point_and_get_location(to_glam(p), false);
+        let under = SkinPlace { vertices: self.triangles[face as usize], weights: place.barycentric_coordinates()? };
+        let away = to_glam(p) - nearest.point;
+        let is_outside = surface.triangle(face).normal().is_some_and(|normal| normal.dot(away) > 0.0);
+        Some((under, if is_outside { from_glam(away) } else { Vec3::zeros() }))
     }
 }

@@ -81,8 +81,9 @@ pub(super) fn creased_normals(mesh: &SurfaceMesh) -> Vec<Vec3> {
 /// A point of a triangle, moved towards the planes that touch the surface at the triangle's corners (Phong tessellation, Boubekeur and
 /// Alexa 2008).
 fn bulged(mesh: &SurfaceMesh, normals: &[Vec3], place: &SurfaceVertexMap) -> Vec3 {
-    /// How far.
-    const PART: f64 = 0.75;
+    /// How far. Half, and not the paper's three quarters: between two points of a sphere an angle 2 θ apart the flat point lies at cos θ
+    /// of the radius and the touching one at cos θ (1 + sin² θ), so half of the way is off by θ⁴/8 only.
+    const PART: f64 = 0.5;
     let corners = mesh.triangles[place.triangle as usize].map(|v| (mesh.vertices[v as usize], normals[v as usize]));
     let flat: Vec3 = corners.iter().zip(place.weights).map(|((p, _), w)| w * p).sum();
     let onto = |(p, n): &(Vec3, Vec3)| flat - (flat - p).dot(n) * n;
@@ -104,7 +105,7 @@ mod tests {
         assert!(drawn.is_closed() && drawn.components() == 1);
         let volume = 4.0 / 3.0 * std::f64::consts::PI * 0.03f64.powi(3);
         let [coarse, fine] = [&mesh, &drawn].map(|m| (m.volume() / volume - 1.0).abs());
-        assert!(fine < 0.5 * coarse, "{coarse} {fine}");
+        assert!(fine < 0.2 * coarse, "{coarse} {fine}");
     }
 
     #[test]

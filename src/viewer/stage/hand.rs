@@ -1,13 +1,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use parry3d::query::PointQueryWithLocation;
-use parry3d::shape::TriMesh;
-
 use super::tones;
 use crate::body::BodyKind;
-use crate::hand::{HandModel, SegmentMesh};
-use crate::math::{Pose, Vec3, to_glam};
+use crate::hand::{HandModel, SegmentMesh, SkinPlace};
+use crate::math::{Pose, Vec3};
 use crate::mesh::SurfaceMesh;
 use crate::tracking::Segment;
 use crate::viewer::figure::{Colour, Lines, Painted, SKIN};
@@ -32,18 +29,10 @@ pub(super) struct HandStage {
     /// Edges of the tetrahedra of each segment, each once.
     edges: Vec<Vec<[u32; 2]>>,
     /// What of the collision skin lies under each vertex of the skin that is drawn.
-    under: Vec<Vec<Under>>,
+    under: Vec<Vec<(Segment, SkinPlace)>>,
     /// Colours of the skin: across with pressure, down with its own tone.
     palette: Arc<Palette>,
     tones: Vec<f32>,
-}
-
-/// A place on the collision skin of a segment.
-#[derive(Clone, Copy, Debug)]
-struct Under {
-    segment: Segment,
-    vertices: [u32; 3],
-    weights: [f32; 3],
 }
 
 impl HandStage {
@@ -85,7 +74,10 @@ impl HandStage {
     /// Layer 5: where the vertices of the skin that is drawn are.
     fn visual_skin(&self, hand: &HandFrame) -> Vec<Vec3> {
         let mut vertices = Vec::with_capacity(self.tones.len());
-        let displacement = |s: Segment, map: &crate::hand::NodeMap| map.sum(&hand.displacements[s.index()]);
+        let given_way =
+            |(mesh, nodes): (&SegmentMesh, &Vec<Vec3>)| mesh.skin_maps.iter().map(|map| map.sum(nodes)).collect();
+        let by_segment: Vec<Vec<Vec3>> = self.model.meshes.iter().zip(&hand.displacements).map(given_way).collect();
+        let displacement = |segment: Segment, at: &SkinPlace| at.sum(&by_segment[segment.index()]);
         self.model.visual.posed(&hand.kinematics, displacement, &mut vertices);
         vertices
     }
@@ -169,9 +161,10 @@ impl HandStage {
                 skin.map(|vertex| spread(&vertex, &points, reach) / full as f32).collect()
             })
             .collect();
-        let at = |under: &Under| {
-            let pressed = &on_segments[under.segment.index()];
-            (0..3).map(|i| under.weights[i] * pressed.get(under.vertices[i] as usize).unwrap_or(&0.0)).sum::<f32>()
+        let at = |(segment, place): &(Segment, SkinPlace)| {
+            let pressed = &on_segments[segment.index()];
+            let part = |i: usize| place.weights[i] as f32 * pressed.get(place.vertices[i] as usize).unwrap_or(&0.0);
+            (0..3).map(part).sum::<f32>()
         };
         self.under.iter().map(|places| places.iter().map(at).fold(0.0, f32::max)).collect()
     }
@@ -216,25 +209,17 @@ fn edges(tets: &[[u32; 4]]) -> Vec<[u32; 2]> {
 
 /// The places of the collision skin that lie nearest under each vertex of the skin that is drawn, one for each segment that
 /// carries it.
-fn under_visual(model: &HandModel) -> Vec<Vec<Under>> {
+fn under_visual(model: &HandModel) -> Vec<Vec<(Segment, SkinPlace)>> {
     /// Skin that lies farther from a segment's own is not pressed where that one is, m.
     const FAR: f64 = 0.004;
-    let surfaces: Vec<Option<TriMesh>> = (model.meshes.iter())
-        .map(|m| TriMesh::new(m.skin.vertices.iter().map(to_glam).collect(), m.skin.triangles.clone()).ok())
-        .collect();
-    let under = |segment: Segment, p_bone: &Vec3| {
-        let surface = surfaces[segment.index()].as_ref()?;
-        let (nearest, (face, place)) = surface.project_local_point_and_get_location(to_glam(p_bone), false);
-        let weights = place.barycentric_coordinates()?.map(|w| w as f32);
-        let vertices = model.meshes[segment.index()].skin.triangles[face as usize];
-        ((nearest.point - to_glam(p_bone)).length() < FAR).then_some(Under { segment, vertices, weights })
-    };
     let of_vertex = |vertex: &crate::hand::VisualVertex| {
-        let mut places: Vec<Under> = Vec::new();
+        let mut places: Vec<(Segment, SkinPlace)> = Vec::new();
         for influence in vertex.influences.iter().filter(|i| i.weight > 0.0) {
-            let segment = influence.carrier.segment;
-            if !places.iter().any(|place| place.segment == segment) {
-                places.extend(under(segment, &influence.p_bone));
+            let (segment, under) = (influence.carrier.segment, influence.under);
+            let on_skin = under.sum(&model.meshes[segment.index()].skin.vertices);
+            let is_known = places.iter().any(|(known, _)| *known == segment);
+            if !is_known && (on_skin - influence.p_bone).norm() < FAR {
+                places.push((segment, under));
             }
         }
         places

@@ -6,9 +6,10 @@ use kiss3d::light::Fog;
 use kiss3d::scene::SceneNode3d;
 use kiss3d::window::Window;
 
-use super::eye::{Eye, place};
+use super::eye::place;
 use crate::viewer::camera::View;
 use crate::viewer::draw::{MARKS, THINGS, add_lights, add_shape, colour, texture, texture_places};
+use crate::viewer::lens::Lens;
 use crate::viewer::palette::Palette;
 use crate::viewer::{Camera, Colour, Figure, Painted};
 
@@ -45,10 +46,10 @@ impl Canvas {
     }
 
     /// Shows a figure.
-    pub fn show(&mut self, figure: Figure, eye: &Eye, window: &mut Window) {
+    pub fn show(&mut self, figure: Figure, eye: &Lens, distance: f32, window: &mut Window) {
         let background = colour(figure.background, 1.0);
         window.set_background_color(background);
-        let distance = eye.distance().max(View::DISTANCE);
+        let distance = distance.max(View::DISTANCE);
         window.set_fog(Fog::linear(background, 1.5 * distance, 6.0 * distance));
         self.show_ground(figure.ground, background);
         for lines in &figure.lines {
@@ -73,15 +74,21 @@ impl Canvas {
         self.meshes.drain(count..).for_each(|mut shown| shown.node.detach());
     }
 
-    /// A grid on the ground, and a plumb line from the palm that is driven: without them nobody sees how high a hand is.
-    pub fn mark_ground(&self, height: Option<f32>, palm: Option<crate::math::Vec3>, eye: &Eye, window: &mut Window) {
-        let Some(height) = height else { return };
+    /// A grid on the ground at some height, and a plumb line from the palm that is driven: without them nobody sees how high a hand is.
+    pub fn mark_ground(
+        &self,
+        height: f32,
+        grid: bool,
+        palm: Option<crate::math::Vec3>,
+        eye: &Lens,
+        window: &mut Window,
+    ) {
         let mut line = |a: [f32; 2], b: [f32; 2], ink: Colour, width: f32| {
             let [a, b] = [a, b].map(|[x, z]| eye.nearer(place([x, height, z])));
             window.draw_line(a, b, colour(ink, 1.0), width, false);
         };
         let most = CELLS as f32 * CELL;
-        for cell in -CELLS..=CELLS {
+        for cell in (-CELLS..=CELLS).filter(|_| grid) {
             let at = cell as f32 * CELL;
             line([at, -most], [at, most], GRID, 1.0);
             line([-most, at], [most, at], GRID, 1.0);
@@ -116,7 +123,7 @@ impl Canvas {
 }
 
 impl Shown {
-    fn new(scene: &mut SceneNode3d, mesh: Painted, eye: &Eye) -> Self {
+    fn new(scene: &mut SceneNode3d, mesh: Painted, eye: &Lens) -> Self {
         let vertices = mesh.vertices.iter().map(|&p| placed(&mesh, p, eye)).collect();
         let normals = mesh.normals.iter().map(|&n| n.into()).collect();
         let places = mesh.paint.as_ref().map(texture_places);
@@ -136,7 +143,7 @@ impl Shown {
             && own.triangles == mesh.triangles
     }
 
-    fn update(&mut self, mesh: Painted, eye: &Eye) {
+    fn update(&mut self, mesh: Painted, eye: &Lens) {
         // What is seen before everything else moves with the eye.
         if mesh.in_front || mesh.vertices != self.mesh.vertices {
             let refill = |own: &mut Vec<Vec3>| {
@@ -181,7 +188,7 @@ impl Shown {
     }
 }
 
-fn placed(mesh: &Painted, point: [f32; 3], eye: &Eye) -> Vec3 {
+fn placed(mesh: &Painted, point: [f32; 3], eye: &Lens) -> Vec3 {
     let point = place(point);
     if mesh.in_front { eye.before_all(point) } else { point }
 }

@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::Sender;
@@ -32,6 +33,8 @@ pub enum Command {
 }
 
 /// What the simulation shows of itself, at one instant.
+///
+/// What seldom changes is shared, so that a report takes no memory but that of the one before.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// What moves.
@@ -41,7 +44,7 @@ pub struct Report {
     /// Grows whenever the stage is another.
     pub generation: u64,
     /// Shown to people: the scene or the script.
-    pub name: String,
+    pub name: Arc<str>,
     /// How long it is meant to run, s; none if nobody knows.
     pub seconds: Option<f64>,
     /// Steps made since it was started.
@@ -56,8 +59,8 @@ pub struct Report {
     pub reached: f64,
     /// Times of the stages of the last step.
     pub times: StageTimes,
-    /// Time that it took to make the last report, s.
-    pub reporting: f64,
+    /// What drawing costs the simulation.
+    pub cost: Cost,
     /// How the contact of the last step went.
     pub statistics: Statistics,
     /// The last steps, oldest first.
@@ -65,9 +68,9 @@ pub struct Report {
     /// What the laws of contact are now: method, friction, pressure.
     pub laws: [&'static str; 3],
     /// What can be changed.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Arc<[Parameter]>,
     /// Names of the hands.
-    pub hands: Vec<String>,
+    pub hands: Arc<[String]>,
     /// The hand that mouse and keyboard drive.
     pub taken: Option<usize>,
     /// Where the palm of that hand is, or of the first, m.
@@ -75,11 +78,20 @@ pub struct Report {
     /// Part of the story that is told.
     pub phase: Option<String>,
     /// The last things that were said.
-    pub messages: Vec<String>,
+    pub messages: Arc<[String]>,
     /// What went wrong, with line and caret if it is a script's.
     pub error: Option<String>,
     /// How it ended.
     pub card: Option<Card>,
+}
+
+/// What a window costs the simulation behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Time of all reports over that of all steps.
+    pub reports: f64,
+    /// The middle step time while a frame is drawn over that while none is; nothing before there were enough of both.
+    pub drawing: Option<f64>,
 }
 
 /// A step in the plots.
@@ -162,6 +174,11 @@ impl<T: Default> Latest<T> {
         }
     }
 
+    /// Whether the last one was taken.
+    pub fn is_wanted(&self) -> bool {
+        lock(&self.full).is_none()
+    }
+
     /// Takes the newest out, if there is one that was not taken yet.
     pub fn take(&self) -> Option<Box<T>> {
         lock(&self.full).take()
@@ -184,12 +201,19 @@ pub struct Link {
     pub commands: Sender<Command>,
     /// Where reports come from.
     pub reports: Arc<Latest<Report>>,
+    /// Whether a frame is being drawn.
+    pub drawing: Arc<AtomicBool>,
 }
 
 impl Link {
     /// Sends a command; a simulation that has ended needs none.
     pub fn send(&self, command: Command) {
         let _ = self.commands.send(command);
+    }
+
+    /// Says that a frame is being drawn, or not any more.
+    pub fn draws(&self, draws: bool) {
+        self.drawing.store(draws, Ordering::Relaxed);
     }
 }
 
@@ -200,12 +224,13 @@ mod tests {
     #[test]
     fn the_newest_wins_and_memory_goes_round() {
         let latest: Latest<Vec<u8>> = Latest::default();
-        assert!(latest.take().is_none());
+        assert!(latest.take().is_none() && latest.is_wanted());
         let mut first = latest.blank();
         first.extend([1, 2, 3]);
         let place = first.as_ptr();
         latest.put(first);
         latest.put(Box::new(vec![4]));
+        assert!(!latest.is_wanted());
         let again = latest.blank();
         assert_eq!((again.as_ptr(), again.len()), (place, 3), "what nobody took is filled again");
         assert_eq!(latest.take().as_deref(), Some(&vec![4]));

@@ -17,7 +17,7 @@ mod show;
 
 pub use controls::{Button, Controls, Input, Modifiers};
 pub use keys::{Act, Key, manual};
-pub use link::{Card, Command, Latest, Link, Parameter, Report, Sample};
+pub use link::{Card, Command, Cost, Latest, Link, Parameter, Report, Sample};
 pub use orbit::Orbit;
 pub use puppet::{Feeling, Puppet, Steer};
 pub use show::{Options, Shown, WindowError, probe, show};

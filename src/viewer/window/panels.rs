@@ -50,7 +50,10 @@ impl Panels {
         let mut wishes = Wishes::default();
         if !self.hidden {
             self.title(context, report);
-            self.side(context, report, layers, &mut wishes);
+            // The list of keys needs the room.
+            if !self.help {
+                self.side(context, report, layers, &mut wishes);
+            }
             time_bar(context, report, &mut wishes);
         }
         if let Some(error) = &report.error {
@@ -66,11 +69,11 @@ impl Panels {
     fn title(&self, context: &Context, report: &Report) {
         panel(context, "title", Align2::LEFT_TOP, [12.0, 12.0], |ui| {
             ui.set_max_width(520.0);
-            ui.label(RichText::new(&report.name).strong().size(17.0));
+            ui.label(RichText::new(&*report.name).strong().size(17.0));
             if let Some(phase) = &report.phase {
                 ui.label(RichText::new(format!("phase: {phase}")).color(TIME).size(14.0));
             }
-            for message in &report.messages {
+            for message in report.messages.iter() {
                 ui.label(message);
             }
             let hint = match report.taken {
@@ -101,7 +104,7 @@ impl Panels {
             ui.add_space(2.0);
             laws(ui, report, wishes);
             // What is above stays in sight.
-            let height = (height - 290.0).max(80.0);
+            let height = (height - 306.0).max(80.0);
             ScrollArea::vertical().max_height(height).min_scrolled_height(height).show(ui, |ui| {
                 CollapsingHeader::new("Layers").default_open(true).show(ui, |ui| layer_boxes(ui, layers, wishes));
                 CollapsingHeader::new("Parameters").default_open(true).show(ui, |ui| self.sliders(ui, report, wishes));
@@ -112,7 +115,7 @@ impl Panels {
     fn sliders(&mut self, ui: &mut Ui, report: &Report, wishes: &mut Wishes) {
         ui.spacing_mut().slider_width = 92.0;
         Grid::new("parameters").num_columns(2).spacing([6.0, 3.0]).show(ui, |ui| {
-            for parameter in &report.parameters {
+            for parameter in report.parameters.iter() {
                 let label = RichText::new(&parameter.label).size(12.0);
                 let label = ui.label(label);
                 if parameter.restarts {
@@ -190,7 +193,7 @@ impl Panels {
     }
 
     fn keys(&mut self, context: &Context) {
-        panel(context, "keys", Align2::CENTER_CENTER, [-130.0, 0.0], |ui| {
+        panel(context, "keys", Align2::CENTER_CENTER, [0.0, 0.0], |ui| {
             ui.label(RichText::new("Keys").strong().size(19.0));
             let sections = sections();
             let half = 3;
@@ -247,6 +250,12 @@ fn numbers(ui: &mut Ui, report: &Report) {
             ui.end_row();
         }
     });
+    let mut cost = format!("window {:.1} % of a step", 100.0 * report.cost.reports);
+    if let Some(drawing) = report.cost.drawing {
+        cost += &format!(", while it draws × {drawing:.2}");
+    }
+    let hint = "time of the reports for the window over that of the steps; steps while a frame is drawn over those while none is";
+    ui.label(RichText::new(cost).weak().size(12.0)).on_hover_text(hint);
 }
 
 fn laws(ui: &mut Ui, report: &Report, wishes: &mut Wishes) {

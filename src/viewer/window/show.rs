@@ -9,7 +9,7 @@ use kiss3d::window::{CanvasSetup, NumSamples, Window};
 use super::canvas::Canvas;
 use super::controls::Controls;
 use super::events::Events;
-use super::eye::Eye;
+use super::eye::lens;
 use super::keys::Act;
 use super::link::{Command, Link, Report};
 use super::orbit::Orbit;
@@ -48,7 +48,7 @@ pub struct Options<'o> {
     pub layers: Layers,
     /// From where the scene is seen at first.
     pub look: Look,
-    /// Closes after so many frames.
+    /// Closes after so many frames; rests as long as it draws.
     pub frames: Option<u64>,
     /// Keeps a picture, and says where.
     pub save: &'o mut dyn FnMut(&Picture) -> Result<String, String>,
@@ -121,7 +121,9 @@ async fn run(link: &Link, options: Options<'_>, is_open: &mut bool) -> Result<Sh
     let mut frames = 0;
     loop {
         let clock = Instant::now();
+        link.draws(true);
         let goes_on = screen.frame(&mut window).await;
+        link.draws(false);
         if let Some(message) = fault.lock().ok().and_then(|fault| fault.clone()) {
             return Err(WindowError::Failed(message));
         }
@@ -132,8 +134,10 @@ async fn run(link: &Link, options: Options<'_>, is_open: &mut bool) -> Result<Sh
         if !goes_on || screen.closed || options.frames.is_some_and(|most| frames >= most) {
             break;
         }
-        let left = FRAME - clock.elapsed().as_secs_f64();
-        std::thread::sleep(Duration::from_secs_f64(left.max(0.0)));
+        let spent = clock.elapsed().as_secs_f64();
+        // Who counts frames compares steps with drawing and without: none is drawn for half of the time.
+        let rest = if options.frames.is_some() { spent } else { 0.0 };
+        std::thread::sleep(Duration::from_secs_f64(rest.max(FRAME - spent)));
     }
     Ok(Shown { frames, seconds: start.elapsed().as_secs_f64() })
 }
@@ -217,15 +221,17 @@ impl<'l> Screen<'l> {
         commands.into_iter().for_each(|command| self.link.send(command));
 
         let camera = self.orbit.camera();
-        let mut eye = Eye::new(&camera, size);
+        let (mut eye, distance) = lens(&camera, size);
         if let Some(stage) = &self.report.stage {
             let mut figure = stage.figure(&self.report.frame, &self.layers, camera);
             figure.size = size;
             // What cannot be drawn is not: the last good frame stays.
             if figure.check().is_ok() {
                 let marked = self.report.taken.and(self.palm);
-                self.canvas.mark_ground(figure.ground, marked, &eye, window);
-                self.canvas.show(figure, &eye, window);
+                if let Some(height) = stage.ground(&self.report.frame) {
+                    self.canvas.mark_ground(height, !stage.has_table(), marked, &eye, window);
+                }
+                self.canvas.show(figure, &eye, distance, window);
             }
         }
         window.render_3d(&mut self.canvas.scene, &mut eye).await
@@ -251,7 +257,8 @@ impl<'l> Screen<'l> {
     fn aim(&mut self, size: (u32, u32)) {
         let Some(stage) = &self.report.stage else { return };
         let aspect = f64::from(size.0) / f64::from(size.1.max(1));
-        let camera = stage.camera([&self.report.frame], &Look { aspect, ..self.look });
+        let fitted = || stage.camera([&self.report.frame], &Look { aspect, ..self.look });
+        let camera = stage.viewpoint().unwrap_or_else(fitted);
         self.orbit = Orbit::of(&camera);
         self.orbit.set_height(size.1);
         self.first = self.orbit;

@@ -1,8 +1,8 @@
-use super::html::Page;
 use crate::cli::bench::measure::{STAGES, number};
 use crate::cli::bench::paper::written;
 use crate::cli::bench::sample::Sample;
 use crate::cli::bench::scenes::Measured;
+use crate::cli::page::Page;
 use crate::cli::plot::{Axis, Bar, Bars, Plot, Scale, Series, Style};
 
 /// The methods, as curves are named and coloured.
@@ -19,7 +19,7 @@ const OVER_TIME: [(&str, &str, Quantity); 3] = [
 ];
 
 /// Drawings with a caption below.
-fn figure(page: &mut Page, class: &str, drawings: &[String], caption: &str) {
+pub fn figure(page: &mut Page, class: &str, drawings: &[String], caption: &str) {
     page.element("figure", &[], |page| {
         page.element("div", &[("class", class)], |page| drawings.iter().for_each(|drawing| page.insert(drawing)));
         page.words("figcaption", &[], caption);
@@ -95,22 +95,33 @@ pub fn grasps(page: &mut Page, scenes: &[Measured]) {
         page.words("p", &[], "No scene with a hand was measured.");
     }
     for name in names {
-        let drawings = OVER_TIME.map(|(title, label, quantity)| {
-            let series = METHODS.into_iter().filter_map(|method| {
+        let curves: Vec<(&str, &[Sample])> = METHODS
+            .into_iter()
+            .filter_map(|method| {
                 let own = scenes.iter().find(|one| one.word("scenario") == name && one.word("method") == method)?;
-                let points = own.own().iter().filter_map(|s| Some([s.time, quantity(s)?]));
-                Some(Series::new(method, points).styled(Style::Line))
-            });
-            let plot = Plot {
-                title: format!("{name}: {title}"),
-                x: Axis::new("time (s)", Scale::Linear),
-                y: Axis::new(label, Scale::Linear),
-                series: series.collect(),
-            };
-            plot.inline()
-        });
+                Some((method, own.own()))
+            })
+            .collect();
+        let drawings = over_time(&format!("{name}: "), &curves);
         figure(page, "three", &drawings, &format!("{name}. {}", grasp_caption(scenes, name)));
     }
+}
+
+/// Force, slip and penetration over time, a drawing each, with named curves.
+pub fn over_time(before: &str, curves: &[(&str, &[Sample])]) -> [String; 3] {
+    OVER_TIME.map(|(title, label, quantity)| {
+        let series = curves.iter().map(|(name, samples)| {
+            let points = samples.iter().filter_map(|s| Some([s.time, quantity(s)?]));
+            Series::new(name, points).styled(Style::Line)
+        });
+        let plot = Plot {
+            title: format!("{before}{title}"),
+            x: Axis::new("time (s)", Scale::Linear),
+            y: Axis::new(label, Scale::Linear),
+            series: series.collect(),
+        };
+        plot.inline()
+    })
 }
 
 /// What the curves of a grasp end with.

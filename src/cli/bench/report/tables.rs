@@ -1,9 +1,9 @@
 use serde_json::Value;
 
-use super::html::Page;
 use crate::cli::bench::measure::{ASSEMBLY_NOTE, number};
 use crate::cli::bench::paper;
 use crate::cli::bench::scenes::{COLUMNS, Measured, steps_made};
+use crate::cli::page::Page;
 
 /// What the machine and the program are.
 pub fn machine(page: &mut Page, machine: &Value) {

@@ -1,0 +1,66 @@
+use kiss3d::camera::Camera3d;
+use kiss3d::event::WindowEvent;
+use kiss3d::glamx::glam::camera::rh::proj::opengl;
+use kiss3d::glamx::{Mat4, Pose3, Vec3};
+use kiss3d::window::Canvas;
+
+/// An eye in the renderer's space that does not move by itself.
+pub(super) struct Lens {
+    pub eye: Vec3,
+    pose: Pose3,
+    projection: Mat4,
+    planes: (f32, f32),
+}
+
+impl Lens {
+    /// What is in front of all is drawn at this part of its distance.
+    const BEFORE_ALL: f32 = 0.15;
+
+    /// Looks from somewhere to somewhere, through an angle (rad) between the lower and the upper edge, in a picture of some size; what is
+    /// nearer or farther than the planes is not seen.
+    pub fn new(eye: Vec3, target: Vec3, up: Vec3, angle: f32, size: (u32, u32), planes: (f32, f32)) -> Self {
+        let aspect = size.0.max(1) as f32 / size.1.max(1) as f32;
+        let projection = opengl::perspective(angle, aspect, planes.0, planes.1);
+        Self { eye, pose: Pose3::look_at_rh(eye, target, up), projection, planes }
+    }
+
+    /// A point drawn near to the eye: seen at the same place, before everything else.
+    pub fn before_all(&self, point: Vec3) -> Vec3 {
+        self.eye.lerp(point, Self::BEFORE_ALL)
+    }
+
+    /// A point a hair nearer, so that a line lies over its surface.
+    pub fn nearer(&self, point: Vec3) -> Vec3 {
+        point.lerp(self.eye, 1e-3)
+    }
+}
+
+impl Camera3d for Lens {
+    fn handle_event(&mut self, _: &Canvas, _: &WindowEvent) {}
+
+    fn eye(&self) -> Vec3 {
+        self.eye
+    }
+
+    fn view_transform(&self) -> Pose3 {
+        self.pose
+    }
+
+    fn transformation(&self) -> Mat4 {
+        self.projection * self.pose.to_mat4()
+    }
+
+    fn inverse_transformation(&self) -> Mat4 {
+        self.transformation().inverse()
+    }
+
+    fn clip_planes(&self) -> (f32, f32) {
+        self.planes
+    }
+
+    fn update(&mut self, _: &Canvas) {}
+
+    fn view_transform_pair(&self, _: usize) -> (Pose3, Mat4) {
+        (self.pose, self.projection)
+    }
+}
