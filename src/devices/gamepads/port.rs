@@ -118,10 +118,10 @@ impl<'a> Held<'a> {
 
     fn hear(&mut self, told: Told) {
         let now = self.now();
-        if let (Told::Feel(touch), Some(haptics)) = (told, &mut self.haptics) {
-            if touch.side == self.side {
-                haptics.feel(&touch, now);
-            }
+        if let (Told::Feel(touch), Some(haptics)) = (told, &mut self.haptics)
+            && touch.side == self.side
+        {
+            haptics.feel(&touch, now);
         }
     }
 
@@ -144,11 +144,10 @@ impl<'a> Held<'a> {
         }
         let Some((id, rumble)) = &self.pad else { return };
         let now = self.now();
-        if let Some(pulse) = self.haptics.as_mut().and_then(|haptics| haptics.due(now)) {
-            if let Some(rumble) = rumble {
-                rumble.play(&pulse);
-                feed.set_told(self.side, Levels { fingers: [pulse.amplitude; 5], palm: pulse.amplitude });
-            }
+        let pulse = self.haptics.as_mut().and_then(|haptics| haptics.due(now));
+        if let (Some(pulse), Some(rumble)) = (pulse, rumble) {
+            rumble.play(&pulse);
+            feed.set_told(self.side, Levels { fingers: [pulse.amplitude; 5], palm: pulse.amplitude });
         }
         let pad = gilrs.gamepad(*id);
         let time = now - self.profile.latency;

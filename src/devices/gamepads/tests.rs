@@ -92,7 +92,7 @@ fn triggers_close_the_fingers_that_follow() {
     assert!(near(bends(&fist), [1.0; 5]));
     // A button has no half: the fingers take a quarter of a second.
     hold(&mut hand, 5.7, 1.0, PadState::default());
-    let half = hold(&mut hand, 6.8, 0.12, bumpers);
+    let half = hold(&mut hand, 6.71, 0.11, bumpers);
     assert!(bends(&half).iter().all(|bend| (bend - 0.48).abs() < 0.05 && *bend < 1.0), "{:?}", bends(&half));
 }
 
