@@ -4,6 +4,8 @@ use crate::tracking::Side;
 
 /// How far back rate and jitter look, s.
 const WINDOW: f64 = 2.0;
+/// A device that was silent for longer has no rate, s.
+const SILENT: f64 = 0.5;
 /// Times that are kept at most.
 const MOST: usize = 4096;
 
@@ -40,8 +42,9 @@ impl Meter {
         self.times.iter().filter_map(|times| times.back()).copied().reduce(f64::max)
     }
 
-    /// The pace of the hand that is told of most; `None` with fewer than two samples in the window.
+    /// The pace of the hand that is told of most; `None` with fewer than two samples in the window, and after silence.
     pub fn pace(&self, now: f64) -> Option<Pace> {
+        self.last().filter(|last| now - last <= SILENT)?;
         let recent = |times: &VecDeque<f64>| times.iter().copied().filter(|t| now - t <= WINDOW).collect::<Vec<_>>();
         let times = self.times.iter().map(recent).max_by_key(Vec::len)?;
         let count = times.len().checked_sub(1).filter(|count| *count > 0)? as f64;
@@ -68,7 +71,7 @@ mod tests {
         assert!((pace.rate - 100.0).abs() < 0.2, "{pace:?}");
         assert!((pace.jitter - 0.002).abs() < 1e-4, "{pace:?}");
         assert_eq!(meter.samples, 410);
-        assert_eq!(meter.pace(30.0), None, "nothing came for long");
+        assert_eq!(meter.pace(14.6), None, "nothing came for long");
         assert!((meter.last().expect("a time") - 13.992).abs() < 1e-9);
     }
 }
