@@ -233,7 +233,7 @@ fn broken_profiles_are_told_with_file_and_line() {
     }
     for (profile, words) in [
         ("none.toml", "none.toml"),
-        ("5dt-6", "expected the profile of a device (.toml), or a shipped one (5dt-16, 5dt-5"),
+        ("5dt-6", "or a shipped profile (5dt-16, 5dt-5"),
         ("gametrak", "has no bend sensors"),
     ] {
         let out = output(&["devices", "calibrate", profile, "--user", "ada"], &folder);

@@ -163,7 +163,8 @@ impl View<'_> {
         }
         if let Some(turn) = sample.orientation {
             let (roll, pitch, yaw) = turn.euler_angles();
-            let [x, y, z] = [roll, pitch, yaw].map(f64::to_degrees);
+            // Zero has no sign for people.
+            let [x, y, z] = [roll, pitch, yaw].map(|angle| (10.0 * angle.to_degrees()).round() / 10.0 + 0.0);
             about += &format!("   turned {x:6.1} {y:6.1} {z:6.1}° about x y z");
         }
         if let Some(length) = sample.hand_length {
