@@ -1,4 +1,4 @@
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -86,15 +86,21 @@ impl Worker {
                 ));
             }
             Port::Udp(address) => {
-                let any: SocketAddr = if address.is_ipv4() { ([0; 4], 0).into() } else { ([0; 16], 0).into() };
-                let socket = UdpSocket::bind(any).map_err(|error| format!("no socket can be made: {error}"))?;
+                let any: IpAddr =
+                    if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+                // What goes to this machine comes from it too.
+                let own = if address.ip().is_loopback() { address.ip() } else { any };
+                let socket = UdpSocket::bind((own, 0)).map_err(|error| format!("no socket can be made: {error}"))?;
                 self.plug = Some(Plug::Udp(socket, address));
                 self.machine.open(self.clock.elapsed().as_secs_f64());
+                // Whether anybody listens there nobody knows.
+                self.machine.events.clear();
                 address.to_string()
             }
         };
-        if let Some(placed) = &mut self.placed {
-            placed(Some(Path::new(&place)))?;
+        if let Some(Err(error)) = self.placed.as_mut().map(|placed| placed(Some(Path::new(&place)))) {
+            self.plug = None;
+            return Err(error);
         }
         self.set_place(Some(place.clone()));
         self.tell(Event::Plugged(place));
