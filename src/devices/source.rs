@@ -12,8 +12,8 @@ use crate::math::{Pose, Quat, Vec3};
 use crate::protocol::{DecodeStatistics, FlexReading};
 use crate::tracking::{ANGLES, Side};
 
-/// Samples that may wait to be read: more than a second of two hands. Beyond, the oldest are thrown away.
-const WAITING: usize = 256;
+/// Samples that may wait to be read: five seconds of the fastest glove. Beyond, the oldest are thrown away.
+const WAITING: usize = 1024;
 /// Wishes and buttons that may wait: whoever does not look at them loses the rest.
 const WISHES: usize = 64;
 /// How long a dropped handle waits for its thread, which may be inside a call of a driver that hangs.
@@ -397,16 +397,16 @@ mod tests {
     fn the_oldest_samples_make_room() {
         let (sent, all_sent) = bounded(1);
         let source = SourceHandle::start("busy", move |feed| {
-            (0..1000).for_each(|tick| feed.send(SourceSample::new(f64::from(tick), Side::Right)));
+            (0..3000).for_each(|tick| feed.send(SourceSample::new(f64::from(tick), Side::Right)));
             sent.send(()).expect("the test waits");
             feed.miss(Side::Left);
             feed.miss(Side::Right);
             while feed.wait_until(Instant::now() + Duration::from_secs(20)) != Told::Stop {}
         })
         .expect("a thread");
-        all_sent.recv().expect("a thousand samples");
+        all_sent.recv().expect("all samples");
         let times: Vec<_> = source.samples().try_iter().map(|sample| sample.time).collect();
-        let newest: Vec<_> = (1000 - WAITING..1000).map(|tick| tick as f64).collect();
+        let newest: Vec<_> = (3000 - WAITING..3000).map(|tick| tick as f64).collect();
         assert_eq!(times, newest);
         while source.state_of(Side::Right) != SourceState::Stale {
             std::thread::yield_now();
