@@ -45,6 +45,8 @@ impl DeviceArguments {
         if !self.any() {
             return Player::load(scene, settings);
         }
+        // Whoever ends the program ends it with motors that let go.
+        interrupt::listen();
         let profiles: Vec<_> = self.device.iter().map(|name| open_profile(name)).collect::<anyhow::Result<_>>()?;
         let patience =
             Duration::try_from_secs_f64(self.device_wait).context("`--device-wait` is a number of seconds")?;

@@ -11,11 +11,16 @@ pub fn is_asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
+/// Ends the program as one that was interrupted.
+pub fn end() -> ! {
+    std::process::exit(INTERRUPTED)
+}
+
 /// From now on a request to end is noted; the next one is obeyed at once.
 pub fn listen() {
     let note = || {
         if ASKED.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
+            end();
         }
     };
     // Whoever cannot be told is ended as always.

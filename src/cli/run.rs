@@ -67,9 +67,6 @@ pub enum End {
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     let clock = Instant::now();
-    if arguments.devices.any() && !arguments.view {
-        super::interrupt::listen();
-    }
     let mut player = arguments.devices.load(&arguments.scene, &settings(arguments), talk)?;
     let loading = 1e3 * clock.elapsed().as_secs_f64();
     talk.whisper(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));

@@ -18,6 +18,7 @@ use super::watch::{LOOK_EVERY, Watch};
 use super::{parameters, story};
 use crate::assets::{Scene, Setting};
 use crate::body::{BodyKind, HandId};
+use crate::cli::interrupt;
 use crate::cli::player::Player;
 use crate::math::Vec3;
 use crate::tracking::Segment;
@@ -130,6 +131,11 @@ impl Simulation {
                 Ok(Command::Quit) | Err(RecvTimeoutError::Disconnected) => break,
                 Ok(order) => self.obey(order),
                 Err(RecvTimeoutError::Timeout) => self.go_on(),
+            }
+            if interrupt::is_asked() {
+                // Motors let go before the program ends, whatever the window is doing.
+                drop(self.player.take_off());
+                interrupt::end();
             }
             if self.watch.is_changed() {
                 self.start_over();
