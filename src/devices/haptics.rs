@@ -116,8 +116,8 @@ pub struct Pulse {
 /// When a device that vibrates as a whole is told what of one hand.
 ///
 /// A vibration that lasts as long as a grasp would be unbearable and tell nothing. So what is felt is mostly **change**: of each part
-/// of the hand the level `l` less a mean `m` that follows it within [`FADE`]. The amplitude is the greatest `|l − m|` of all parts
-/// and [`HOLD`] of the greatest `l`, no more than the profile's maximum. A touch begins with a tap that fades to a slight hum, a
+/// of the hand the level `l` less a mean `m` that follows it within `FADE`. The amplitude is the greatest `|l − m|` of all parts
+/// and `HOLD` of the greatest `l`, no more than the profile's maximum. A touch begins with a tap that fades to a slight hum, a
 /// second finger that joins taps again, and letting go is a tap with nothing after it.
 #[derive(Clone, Debug)]
 pub struct VibrationDriver {
