@@ -18,6 +18,7 @@ use super::Talk;
 use crate::assets::{DeviceProfile, load_hand};
 use crate::devices::{Hands, SourceHandle};
 use crate::hand::Skeleton;
+use crate::tracking::Side;
 
 /// What to do with devices.
 #[derive(Subcommand)]
@@ -52,9 +53,12 @@ fn start_device(profile: &DeviceProfile) -> anyhow::Result<(SourceHandle, Instan
 
 /// The hands for devices that move none of a scene.
 fn average_hands() -> anyhow::Result<Hands> {
-    let skeleton = |side: &str| {
-        let hand = load_hand(Path::new(&format!("fingerpad:/hands/{side}.toml")))?;
-        Skeleton::new(&hand).map_err(|finger| anyhow!("the {side} hand: its {} has no length", finger.name()))
-    };
-    Ok(Hands { left: skeleton("left")?, right: skeleton("right")? })
+    Ok(Hands { left: average_skeleton(Side::Left)?, right: average_skeleton(Side::Right)? })
+}
+
+/// The skeleton of the average hand of a side.
+pub fn average_skeleton(side: Side) -> anyhow::Result<Skeleton> {
+    let side = side.name();
+    let hand = load_hand(Path::new(&format!("fingerpad:/hands/{side}.toml")))?;
+    Skeleton::new(&hand).map_err(|finger| anyhow!("the {side} hand: its {} has no length", finger.name()))
 }

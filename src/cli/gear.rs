@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use super::Talk;
-use super::devices::{is_recording, recorded_profile, start};
+use super::devices::{average_skeleton, is_recording, recorded_profile, start};
 use super::player::Player;
 use super::run::summary::Spread;
 use super::{feeling, interrupt};
@@ -16,7 +16,7 @@ use crate::body::HandId;
 use crate::devices::fusion::Fusion;
 use crate::devices::haptics::Levels;
 use crate::devices::{Hands, SourceHandle, SourceState};
-use crate::hand::{HandModel, Skeleton};
+use crate::hand::Skeleton;
 use crate::sim::World;
 use crate::tracking::{Driven, HandSample, Side};
 
@@ -296,7 +296,5 @@ fn skeleton(scene: &Scene, side: Side) -> anyhow::Result<Skeleton> {
     if let Some(model) = scene.models.iter().find(|model| model.description.side == side) {
         return Ok(model.skeleton.clone());
     }
-    let file = format!("fingerpad:/hands/{}.toml", side.name());
-    let model = HandModel::new(Files::default().load_hand(Path::new(&file))?)?;
-    Ok(model.skeleton)
+    average_skeleton(side)
 }

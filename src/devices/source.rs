@@ -338,6 +338,17 @@ impl SourceFeed {
         }
     }
 
+    /// Waits while nothing can be felt through the source; whether it shall go on then.
+    pub fn rest_until(&self, deadline: Instant) -> bool {
+        loop {
+            match self.wait_until(deadline) {
+                Told::Nothing => return true,
+                Told::Vibrate(_) | Told::Feel(_) => {}
+                Told::Stop => return false,
+            }
+        }
+    }
+
     /// Waits, and comes back early when there is something to do.
     pub fn wait_until(&self, deadline: Instant) -> Told {
         match self.told.recv_deadline(deadline) {

@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use super::source::SourceHandle;
-use super::wire::Opened;
+use super::wire::{self, Opened};
 use super::wired;
 use crate::assets::{DeviceKind, DeviceProfile};
 use crate::hand::Skeleton;
@@ -23,7 +23,7 @@ pub fn start(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> Result<S
     match &profile.kind {
         DeviceKind::Wire(format) => {
             let (own, format) = (profile.clone(), *format);
-            start_on(profile, format, hands, epoch, move || wired::open(&own, &format)).map_err(failed)
+            start_on(profile, format, hands, epoch, move || wire::open(&own, &format)).map_err(failed)
         }
         #[cfg(feature = "openxr")]
         DeviceKind::OpenXr => super::start_openxr(profile, hands, epoch).map_err(failed),

@@ -52,21 +52,11 @@ pub(super) fn run(feed: &SourceFeed, device: Device<'_>, mut open: impl FnMut() 
             Err(why) => why,
         };
         feed.set_state(SourceState::Lost(why));
-        let deadline = Instant::now() + wait;
-        loop {
-            match feed.wait_until(deadline) {
-                Told::Nothing => break,
-                Told::Vibrate(_) | Told::Feel(_) => {}
-                Told::Stop => return,
-            }
+        if !feed.rest_until(Instant::now() + wait) {
+            return;
         }
         wait = (2 * wait).min(longest);
     }
-}
-
-/// The device of a profile, opened as its kind is.
-pub(super) fn open(profile: &DeviceProfile, format: &Format) -> Result<Opened, String> {
-    wire::open(profile, format)
 }
 
 /// An open line.

@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use crate::assets::DeviceProfile;
 use crate::cli::motion::HandMotion;
-use crate::devices::{SourceFeed, SourceHandle, SourceSample, SourceState, Told};
+use crate::devices::{SourceFeed, SourceHandle, SourceSample, SourceState};
 use crate::tracking::Side;
 
 /// Samples a second.
@@ -43,12 +43,8 @@ pub fn start(profile: &DeviceProfile, file: &Path, epoch: Instant) -> anyhow::Re
                 feed.send(sample);
             }
             next = (next + period).max(Instant::now());
-            loop {
-                match feed.wait_until(next) {
-                    Told::Nothing => break,
-                    Told::Vibrate(_) | Told::Feel(_) => {}
-                    Told::Stop => return,
-                }
+            if !feed.rest_until(next) {
+                return;
             }
         }
     };

@@ -43,13 +43,8 @@ fn run(feed: &SourceFeed, profile: &DeviceProfile, hands: &Hands, epoch: Instant
             Err(failure) => failure,
         };
         feed.set_state(SourceState::Lost(failure.to_string()));
-        let deadline = Instant::now() + wait;
-        loop {
-            match feed.wait_until(deadline) {
-                Told::Nothing => break,
-                Told::Vibrate(_) | Told::Feel(_) => {}
-                Told::Stop => return,
-            }
+        if !feed.rest_until(Instant::now() + wait) {
+            return;
         }
         wait = (2 * wait).min(longest);
     }
