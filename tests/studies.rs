@@ -119,6 +119,25 @@ fn aggregates_do_not_grow_with_the_resolution_of_the_skin() {
 }
 
 #[test]
+fn the_depths_that_steps_leave_are_told_by_scene_and_method() {
+    let plot = file("penetration.svg");
+    let drawn = plot.to_string_lossy();
+    let study =
+        json(&["study", "penetration", "--scenes", "pencil", "--limit", "60", "--json", "-q", "--plot", &drawn]);
+    let rows = list(&study, "rows");
+    assert_eq!(rows.iter().map(|row| row["method"].as_str()).collect::<Vec<_>>(), [Some("aggregate"), Some("point")]);
+    for row in rows {
+        let [median, p99, max] = ["median", "p99", "max"].map(|key| number(row, &format!("/depth_mm/{key}")));
+        assert!(median <= p99 && p99 <= max && max < 1.0, "{row}");
+        assert!(number(row, "/small") > 0.9 && number(row, "/steps") > 100.0, "{row}");
+        assert_eq!(number(row, "/made"), number(row, "/wanted"), "{row}");
+    }
+    assert_eq!(list(&study, "together").len(), 2);
+    let drawing = std::fs::read_to_string(&plot).expect("the plot");
+    assert!(drawing.starts_with("<svg") && drawing.contains(">pencil<"));
+}
+
+#[test]
 fn the_cone_study_draws_both_findings() {
     let plot = file("cone.svg");
     let study = json(&["study", "cone", "--tests", "2", "--json", "-q", "--plot", &plot.to_string_lossy()]);
@@ -277,6 +296,8 @@ fn bad_input_gets_a_sentence_and_exit_code_2() {
         (&["problem", "save", &pinch, "--at", "0.01", "--set", "gravity=[0, 9, 0]", "--out", &out], "nothing touches"),
         (&["study", "table", "--friction", "99"], "out of range"),
         (&["study", "resolution", "--factors", "1000"], "out of range"),
+        (&["study", "penetration", "--scenes", "bal"], "there is no scene `bal` of the paper; did you mean `ball`?"),
+        (&["bench", "edgecube"], "there is no benchmark `edgecube`; did you mean `edge_cube`?"),
     ] {
         let out = fingerpad(arguments);
         let errors = text(&out.stderr);

@@ -2,6 +2,7 @@ mod factor;
 mod free_motion;
 pub mod machine;
 pub mod measure;
+pub mod names;
 mod paper;
 pub mod progress;
 pub mod report;
@@ -51,7 +52,8 @@ pub struct Arguments {
 /// The scene whose hand nobody moves: there is little to measure in it, unless it is asked for.
 const BY_A_PERSON: &str = "play";
 
-fn seconds(text: &str) -> Result<f64, String> {
+/// A time limit of the command line, s.
+pub fn seconds(text: &str) -> Result<f64, String> {
     let parsed = text.parse().ok().filter(|s| (0.001..=3600.0).contains(s));
     parsed.ok_or_else(|| "expected seconds, from 0.001 to 3600".into())
 }
@@ -59,7 +61,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let known: Vec<&str> = ["free_motion", "factor"].into_iter().chain(builtin_scenes()).collect();
     if let Some(name) = arguments.names.iter().find(|n| !known.contains(&n.as_str())) {
-        bail!("there is no benchmark `{name}`; expected one of {}", known.join(", "));
+        bail!(names::unknown(&format!("benchmark `{name}`"), name, &known));
     }
     if let Some(folder) = &arguments.report {
         // Better now than after minutes.

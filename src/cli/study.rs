@@ -1,4 +1,5 @@
 mod cone;
+mod penetration;
 mod resolution;
 mod soft_table;
 mod table;
@@ -15,6 +16,8 @@ use super::{Talk, write_file};
 pub enum Study {
     /// Friction pyramids against the exact cone on a soft table with four legs (Duriez 2006, fig. 7 and 8).
     Cone(cone::Arguments),
+    /// The deepest point left inside another body after each step, both methods (Talvas 2015, §5.3).
+    Penetration(penetration::Arguments),
     /// Constraints and solve time over the resolution of the skin, both methods (Talvas 2015, §5.3).
     Resolution(resolution::Arguments),
     /// How far the legs of a soft table spread, and what couples them (Duriez 2006, fig. 6 and 9 to 11).
@@ -24,6 +27,7 @@ pub enum Study {
 pub fn run(study: &Study, talk: Talk) -> anyhow::Result<()> {
     match study {
         Study::Cone(arguments) => cone::run(arguments, talk),
+        Study::Penetration(arguments) => penetration::run(arguments, talk),
         Study::Resolution(arguments) => resolution::run(arguments, talk),
         Study::Table(arguments) => table::run(arguments, talk),
     }
