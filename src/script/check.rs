@@ -3,7 +3,7 @@ use rhai::{ASTNode, Expr, FnCallExpr, Position, Stmt};
 use super::api;
 use super::error::{ScriptError, no_function};
 
-/// Compiles a script without running it, and looks whether the functions that it calls exist.
+/// Compiles a script without running it, and looks whether the functions that it calls exist and take as many values.
 pub fn check(name: &str, text: &str) -> Result<(), Vec<ScriptError>> {
     let mut api = api::build();
     // What can never be reached is checked too.
@@ -22,6 +22,16 @@ pub fn check(name: &str, text: &str) -> Result<(), Vec<ScriptError>> {
             || (method && (text.contains(&format!("{word}:")) || text.contains(&format!("{word} ="))));
         if !known {
             found.push(ScriptError::at(name, text, position, no_function(word)));
+            return;
+        }
+        let count = call.args.len() + usize::from(method);
+        let expected = if own.contains(&word) || call.is_qualified() { Vec::new() } else { api::signatures(word) };
+        if !expected.is_empty() && expected.iter().all(|signature| api::parameters(signature) != count) {
+            let given =
+                if method { format!("{} values after the point", count - 1) } else { format!("{count} values") };
+            let expected: Vec<String> = expected.iter().map(|signature| format!("`{signature}`")).collect();
+            let message = format!("`{word}` does not take {given}; expected {}", expected.join(" or "));
+            found.push(ScriptError::at(name, text, position, message));
         }
     };
     ast.walk(&mut |path| {
@@ -105,6 +115,19 @@ mod tests {
                 (2, "there is no function `clsoe_until`; did you mean `close_until`?"),
                 (3, "there is no function `weit`; did you mean `wait`?"),
                 (4, "there is no function `g`"),
+            ]
+        );
+        let text = "wait(1, 2);\nhand(\"right\").move_by(0, 0.1, 0);\n[1].remove(0);\nlet a = [1];\na.push(2);\n";
+        let errors = check("test.rhai", text).unwrap_err();
+        let said: Vec<_> = errors.iter().map(|e| (e.line, e.message.as_str())).collect();
+        assert_eq!(
+            said,
+            [
+                (1, "`wait` does not take 2 values; expected `wait(seconds: number)`"),
+                (
+                    2,
+                    "`move_by` does not take 3 values after the point; expected `move_by(hand: Hand, way: Vec3, seconds: number)`"
+                ),
             ]
         );
         let text =

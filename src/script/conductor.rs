@@ -1,10 +1,12 @@
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::RecvTimeoutError;
 use rhai::{AST, Engine};
 
-use super::limits::{FAREWELL, STUCK, TRACKS, TRACKS_EVER};
-use super::load;
+use super::callback::Callback;
+use super::limits::{FAREWELL, LOADING, STUCK, TRACKS, TRACKS_EVER};
+use super::load::{self, Request};
 use super::track::{Ask, Fault, Go, Part, Shared, Track, Waiting, fault, start};
 
 /// Rounding of times, s.
@@ -18,12 +20,14 @@ pub struct Conductor {
     ast: Arc<AST>,
     tracks: Vec<Track>,
     judge: Option<Track>,
+    /// Time of reading files and making meshes since the last step.
+    loading: Duration,
 }
 
 impl Conductor {
     /// A script before its first line.
     pub fn new(engine: Arc<Engine>, ast: Arc<AST>, shared: Arc<Shared>) -> Result<Self, Fault> {
-        let mut conductor = Self { shared, engine, ast, tracks: Vec::new(), judge: None };
+        let mut conductor = Self { shared, engine, ast, tracks: Vec::new(), judge: None, loading: Duration::ZERO };
         let main = conductor.start(Part::Whole)?;
         conductor.tracks.push(main);
         Ok(conductor)
@@ -37,6 +41,7 @@ impl Conductor {
     /// Lets every track run whose time has come, until all of them wait.
     pub fn phase(&mut self) -> Result<(), Fault> {
         self.shared.begin_phase();
+        self.loading = Duration::ZERO;
         let mut moved = true;
         while moved {
             moved = false;
@@ -105,7 +110,7 @@ impl Conductor {
                 Ask::Judged => return Ok(()),
                 Ask::Start(closures) => Go::Started(self.start_closures(closures)?),
                 Ask::Load(request) => {
-                    let loaded = load::perform(&request, &mut self.shared.state());
+                    let loaded = self.load(&request);
                     // Reading files and making meshes is not the script's time.
                     self.shared.restart_clock();
                     Go::Loaded(loaded)
@@ -119,23 +124,34 @@ impl Conductor {
         }
     }
 
+    fn load(&mut self, request: &Request) -> Result<(), String> {
+        if self.loading > LOADING {
+            let most = LOADING.as_secs();
+            return Err(format!("more than {most} s of loading without a pause; does a loop load for ever?"));
+        }
+        let start = Instant::now();
+        let loaded = load::perform(request, &mut self.shared.state());
+        self.loading += start.elapsed();
+        loaded
+    }
+
     fn set_waiting(&mut self, track: usize, waiting: Waiting) -> Result<(), Fault> {
         self.tracks[track].waiting = waiting;
         Ok(())
     }
 
-    fn start_closures(&mut self, closures: Vec<rhai::FnPtr>) -> Result<Vec<usize>, Fault> {
+    fn start_closures(&mut self, closures: Vec<Arc<Callback>>) -> Result<Result<Vec<usize>, String>, Fault> {
         let first = self.tracks.len();
         let running = self.tracks.iter().filter(|track| !matches!(track.waiting, Waiting::Over)).count();
         if running + closures.len() > TRACKS || first + closures.len() > TRACKS_EVER {
             let most = format!("{TRACKS} at a time and {TRACKS_EVER} in a run");
-            return Err(fault(format!("too many parallel tracks; there may be {most}")));
+            return Ok(Err(format!("too many parallel tracks; there may be {most}")));
         }
         for closure in closures {
             let track = self.start(Part::Closure(closure))?;
             self.tracks.push(track);
         }
-        Ok((first..self.tracks.len()).collect())
+        Ok(Ok((first..self.tracks.len()).collect()))
     }
 
     /// Hands the baton over and waits until it is back; without a number the judge gets it.

@@ -43,8 +43,8 @@ impl ScriptError {
         Self::at(name, text, position, parse_message(&kind))
     }
 
-    /// What went wrong while a script ran: the innermost error, in the file that it is in.
-    pub(super) fn running(main: &str, sources: &Sources, error: &EvalAltResult) -> Self {
+    /// What went wrong while a script ran: the innermost error, in the file that it is in. Hands and bodies have names.
+    pub(super) fn running(main: &str, sources: &Sources, names: &[String], error: &EvalAltResult) -> Self {
         let (mut name, mut position, mut inner) = (main, Position::NONE, error);
         loop {
             // The place that is farther in is the better one, but calls of the host have none.
@@ -54,7 +54,7 @@ impl ScriptError {
             let (source, next) = match inner {
                 EvalAltResult::ErrorInFunctionCall(_, source, next, _) => (source, next),
                 EvalAltResult::ErrorInModule(source, next, _) => (source, next),
-                other => return Self::said(name, sources, position, other),
+                other => return Self::said(name, sources, position, message(other, names)),
             };
             if !source.is_empty() {
                 name = source;
@@ -63,10 +63,13 @@ impl ScriptError {
         }
     }
 
-    fn said(name: &str, sources: &Sources, position: Position, error: &EvalAltResult) -> Self {
+    fn said(name: &str, sources: &Sources, position: Position, message: String) -> Self {
+        if position.is_none() {
+            return Self::whole(name, message);
+        }
         let sources = sources.lock().unwrap_or_else(PoisonError::into_inner);
         let text = sources.get(name).map(String::as_str).unwrap_or_default();
-        Self::at(name, text, position, message(error))
+        Self::at(name, text, position, message)
     }
 }
 
@@ -79,11 +82,15 @@ fn parse_message(kind: &ParseErrorType) -> String {
 }
 
 /// The error in a sentence, without its place.
-fn message(error: &EvalAltResult) -> String {
+fn message(error: &EvalAltResult, names: &[String]) -> String {
     match error {
         EvalAltResult::ErrorParsing(kind, _) => parse_message(kind),
         EvalAltResult::ErrorFunctionNotFound(signature, _) => no_function(signature),
-        EvalAltResult::ErrorVariableNotFound(name, _) => format!("there is no variable, hand or body `{name}`"),
+        EvalAltResult::ErrorVariableNotFound(name, _) => no_variable(name, names),
+        EvalAltResult::ErrorDotExpr(said, _) => no_property(said),
+        EvalAltResult::ErrorDataRace(..) => {
+            "a variable is changed while it is in use, by the same call or by a track that waits".into()
+        }
         EvalAltResult::ErrorMismatchDataType(expected, found, _) => {
             format!("expected {}, found {}", plain(expected), plain(found))
         }
@@ -112,10 +119,41 @@ fn plain(types: &str) -> String {
     types.replace("i64", "int").replace("f64", "float").replace("&str", "string")
 }
 
+/// That there is no such variable: the hand or body that is spelt alike, or that there are none.
+fn no_variable(name: &str, names: &[String]) -> String {
+    let hint = match nearest(name, names.iter()) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None if names.is_empty() => "; no scene has been set up".into(),
+        None => String::new(),
+    };
+    format!("there is no variable, hand or body `{name}`{hint}")
+}
+
+/// That a value has no such property, from what the language says about it.
+fn no_property(said: &str) -> String {
+    let quoted: Vec<&str> = said.split('\'').skip(1).step_by(2).collect();
+    let [property, kind, ..] = quoted.as_slice() else { return said.into() };
+    let kind = plain(kind);
+    let what = if said.starts_with("No writable") { "cannot be given a" } else { "has no" };
+    let hint = match kind.as_str() {
+        "()" => return format!("`{property}` of nothing: what stands before the point has no value"),
+        "Vec3" => "; expected `x`, `y` or `z`".into(),
+        _ if api::functions().contains_key(*property) => format!("; `{property}()` is a call"),
+        _ => String::new(),
+    };
+    format!("a value of type {kind} {what} property `{property}`{hint}")
+}
+
 /// That there is no such function: what is spelt alike, or what the one of that name takes.
 pub(super) fn no_function(signature: &str) -> String {
     let (name, given) = signature.split_once(" (").unwrap_or((signature, ""));
     let given = plain(given.trim_end_matches(')'));
+    if name.starts_with("anon$") {
+        return format!("the closure is called with ({given}), and has not as many names between its bars");
+    }
+    if name.contains("::") {
+        return format!("there is no function `{name}` that takes ({given})");
+    }
     if !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
         return format!("`{name}` does not go with ({given})");
     }

@@ -2,17 +2,23 @@ use std::collections::BTreeMap;
 
 use rhai::{Dynamic, Map};
 
+use super::last_step::after;
 use super::state::State;
 use crate::body::BodyKind;
 use crate::math::Vec3;
+use crate::sim::Touch;
 
 /// Kinds of events, in the order in which those of one step come.
 pub const KINDS: [&str; 6] = ["button", "contact_began", "grasp", "slip", "release", "contact_ended"];
 /// Contacts that are gone for shorter than this have not ended, s: a pad that rolls loses and finds its contacts all
-/// the time.
+/// the time. Nor has slipping, which sticks for a step now and then.
 const BREAK: f64 = 0.03;
-/// Surfaces slip from this speed on, m/s, when all friction is in use.
+/// Surfaces slip from this speed on, m/s, when the friction is in use.
 const SLIPPING: f64 = 2e-3;
+/// They spin from this speed on, rad/s: as fast as that 4 mm from the middle, at the rim of a fingertip's contact.
+const SPINNING: f64 = 0.5;
+/// The share of friction that is in use then, at least: what is said of it is near enough for a gauge only.
+const IN_USE: f64 = 0.9;
 /// A part of a hand holds something if it presses at least so much, N.
 const PRESSING: f64 = 0.02;
 
@@ -40,11 +46,17 @@ impl Event {
     }
 }
 
-/// A contact as it was.
+/// A contact as it was: when it was there last and where, and when it last slipped.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     last: f64,
-    slipping: bool,
+    place: Vec3,
+    slipped: Option<f64>,
+}
+
+/// Whether surfaces slip on each other.
+pub fn slips(touch: &Touch) -> bool {
+    touch.used >= IN_USE && (touch.sliding > SLIPPING || touch.spinning > SPINNING)
 }
 
 /// What touched before, to tell what is new.
@@ -68,20 +80,23 @@ impl Watch {
     pub fn look(&mut self, state: &mut State) {
         let meetings = meetings(state);
         let now = state.time();
+        let gone = |last: f64| now - last >= BREAK - 1e-9;
         let mut found = Vec::new();
         for (pair, meeting) in &meetings {
-            let before = self.contacts.insert(*pair, Seen { last: now, slipping: meeting.slipping });
+            let before = self.contacts.get(pair).copied();
+            let slipped = before.and_then(|seen| seen.slipped);
+            let seen = Seen { last: now, place: meeting.place, slipped: meeting.slipping.then_some(now).or(slipped) };
+            self.contacts.insert(*pair, seen);
             if before.is_none() {
                 found.push(contact_event("contact_began", state, *pair, meeting));
             }
-            if meeting.slipping && !before.unwrap_or_default().slipping {
+            if meeting.slipping && slipped.is_none_or(gone) {
                 found.push(contact_event("slip", state, *pair, meeting));
             }
         }
-        let gone = |last: f64| now - last >= BREAK - 1e-9;
         for pair in keys_where(&self.contacts, |seen| gone(seen.last)) {
-            self.contacts.remove(&pair);
-            found.push(contact_event("contact_ended", state, pair, &Meeting::default()));
+            let place = self.contacts.remove(&pair).unwrap_or_default().place;
+            found.push(contact_event("contact_ended", state, pair, &Meeting { place, ..Meeting::default() }));
         }
         for (hand, body) in grasps(&meetings) {
             if self.grasps.insert((hand, body), now).is_none() {
@@ -102,9 +117,17 @@ impl Watch {
         self.grasps.contains_key(&(hand, body))
     }
 
-    /// Forgets everything; bodies have other numbers now.
+    /// Forgets everything; there are other bodies now.
     pub fn clear(&mut self) {
         *self = Self::default();
+    }
+
+    /// A body is gone, and those of its kind behind it have moved up.
+    pub fn forget(&mut self, gone: BodyKind) {
+        let contacts = std::mem::take(&mut self.contacts).into_iter().filter(|((a, b), _)| *a != gone && *b != gone);
+        self.contacts = contacts.map(|((a, b), seen)| ((after(gone, a), after(gone, b)), seen)).collect();
+        let grasps = std::mem::take(&mut self.grasps).into_iter().filter(|((_, body), _)| *body != gone);
+        self.grasps = grasps.map(|((hand, body), last)| ((hand, after(gone, body)), last)).collect();
     }
 }
 
@@ -120,7 +143,7 @@ fn meetings(state: &State) -> BTreeMap<(BodyKind, BodyKind), Meeting> {
         let pair = if turned { (touch.b, touch.a) } else { (touch.a, touch.b) };
         let meeting = meetings.entry(pair).or_default();
         meeting.force += touch.pressing;
-        meeting.slipping |= touch.used >= 0.999 && touch.sliding > SLIPPING;
+        meeting.slipping |= slips(&touch);
         meeting.place = touch.place;
         meeting.normal += touch.pressing * if turned { -touch.normal } else { touch.normal };
     }

@@ -19,6 +19,8 @@ pub(super) const SLICE: Duration = Duration::from_millis(2);
 pub(super) const STUCK: Duration = Duration::from_secs(1);
 /// Time that a track which was called off gets to come to its end.
 pub(super) const FAREWELL: Duration = Duration::from_secs(10);
+/// Reading files and making meshes is not the script's time, but after so much of it between two steps there is no more.
+pub(super) const LOADING: Duration = Duration::from_secs(10);
 /// Tracks that run at the same time.
 pub(super) const TRACKS: usize = 32;
 /// Tracks of a run.

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::limits::BODIES;
+use super::modules::stays_in;
 use super::state::{Origin, State};
-use crate::assets::{Problems, Scene, Setting};
+use super::words::nearest;
+use crate::assets::{Problems, Scene, Setting, builtin_scenes};
 use crate::body::MaterialId;
 use crate::math::Random;
 
@@ -67,7 +69,8 @@ fn take_scene(state: &mut State, scene: Scene) -> Result<(), String> {
     Ok(())
 }
 
-/// Looks for a file by its plain name beside the script, and in the folder of its kind beside the script's.
+/// Looks for a file by its plain name beside the script, in the folder of its kind beside the script's, and among those
+/// that are shipped.
 pub fn find(origin: &Origin, kind: &str, name: &str) -> Result<PathBuf, String> {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
     if name.is_empty() || name.starts_with('/') || !name.chars().all(plain) {
@@ -75,19 +78,35 @@ pub fn find(origin: &Origin, kind: &str, name: &str) -> Result<PathBuf, String> 
     }
     let folder = origin.file.parent().unwrap_or(Path::new(""));
     let file = format!("{name}.toml");
-    let places = [folder.join(&file), folder.join(kind).join(&file), folder.join("..").join(kind).join(&file)];
-    let missing = || {
-        let places: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
-        format!("there is no `{name}` in {kind}/; looked for {}", places.join(", "))
-    };
-    places.iter().find(|place| origin.files.is_there(place)).cloned().ok_or_else(missing)
+    let folders = [folder.to_path_buf(), folder.join(kind), folder.join("..").join(kind)];
+    let shipped = Path::new(CARRIED).join(kind).join(&file);
+    for folder in &folders {
+        let place = folder.join(&file);
+        if origin.files.is_there(&place) {
+            let leaves = || format!("`{name}` cannot be used; {} leads out of its folder", place.display());
+            return if stays_in(&origin.files, folder, &place) { Ok(place) } else { Err(leaves()) };
+        }
+    }
+    if origin.files.is_there(&shipped) {
+        return Ok(shipped);
+    }
+    let places: Vec<String> = folders.iter().map(|folder| folder.join(&file).display().to_string()).collect();
+    let shipped: Vec<String> = builtin_scenes().map(String::from).collect();
+    let near = nearest(name, shipped.iter()).filter(|_| kind == "scenes");
+    let near = near.map(|near| format!("; did you mean the shipped `{near}`?")).unwrap_or_default();
+    Err(format!("there is no `{name}` in {kind}/; looked for {}{near}", places.join(", ")))
 }
+
+/// The folder in which scenes and hands lie that the program carries.
+const CARRIED: &str = "fingerpad:";
 
 /// The problems of a table that has no file.
 fn in_words(problems: &Problems) -> String {
-    let said = problems.0.iter().map(|problem| match problem.key.as_str() {
-        "" => problem.message.clone(),
-        key => format!("{key}: {}", problem.message),
+    let said = problems.0.iter().map(|problem| {
+        let key = if problem.key.is_empty() { String::new() } else { format!("{}: ", problem.key) };
+        // Of the script the place is known better than that in the table.
+        let whence = problem.file.to_str().filter(|file| file.starts_with("--")).map(|set| format!("{set}: "));
+        format!("{}{key}{}", whence.unwrap_or_default(), problem.message)
     });
     said.collect::<Vec<_>>().join("; ")
 }
@@ -114,6 +133,7 @@ fn add(state: &mut State, kind: &str, name: &str, table: &str) -> Result<(), Str
     let settings: Vec<Setting> = state.origin.settings.iter().filter(of_it).cloned().collect();
     let origin = &state.origin;
     let part = origin.files.parse_scene(&origin.file, &text, &settings).map_err(|problems| in_words(&problems))?;
+    state.keep_last_step();
     merge(&mut state.scene, part);
     state.note_starts();
     Ok(())

@@ -5,12 +5,14 @@
 //! as `wait(0.5)`, gives the baton back until its time has come. [`ScriptRun`] steps both.
 
 mod api;
+mod callback;
 mod check;
 mod conductor;
 mod docs;
 mod error;
 mod events;
 mod grasp;
+mod last_step;
 mod limits;
 mod load;
 mod modules;

@@ -27,27 +27,7 @@ impl Folder {
         Self { folder, files, sources, known: Mutex::default() }
     }
 
-    fn read(&self, engine: &Engine, path: &str) -> Result<Shared<Module>, Fault> {
-        let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
-        if path.is_empty() || path.starts_with('/') || !path.chars().all(plain) {
-            return Err(super::track::fault(format!(
-                "`{path}` cannot be imported; expected the name of a script in this folder or below it, without `.rhai`"
-            )));
-        }
-        let file = self.folder.join(format!("{path}.rhai"));
-        let text = self.files.read_text(&file).map_err(|problems| super::track::fault(problems.to_string()))?;
-        let name = file.display().to_string();
-        self.sources.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), text.clone());
-        let wrong =
-            |error: Fault| -> Fault { EvalAltResult::ErrorInModule(name.clone(), error, Position::NONE).into() };
-        let mut ast = engine.compile(&text).map_err(|error| wrong(error.into()))?;
-        ast.set_source(&name);
-        Module::eval_ast_as_new(Scope::new(), &ast, engine).map(Into::into).map_err(wrong)
-    }
-}
-
-impl ModuleResolver for Folder {
-    fn resolve(&self, engine: &Engine, _: Option<&str>, path: &str, _: Position) -> Result<Shared<Module>, Fault> {
+    fn find(&self, engine: &Engine, path: &str) -> Result<Shared<Module>, Fault> {
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match known().get(path) {
             Some(Some(module)) => return Ok(module.clone()),
@@ -61,5 +41,49 @@ impl ModuleResolver for Folder {
             Err(_) => known().remove(path),
         };
         module
+    }
+
+    fn read(&self, engine: &Engine, path: &str) -> Result<Shared<Module>, Fault> {
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
+        if path.is_empty() || path.starts_with('/') || !path.chars().all(plain) {
+            return Err(super::track::fault(format!(
+                "`{path}` cannot be imported; expected the name of a script in this folder or below it, without `.rhai`"
+            )));
+        }
+        let file = self.folder.join(format!("{path}.rhai"));
+        if !stays_in(&self.files, &self.folder, &file) {
+            return Err(super::track::fault(format!(
+                "`{path}` cannot be imported; it leads out of the script's folder"
+            )));
+        }
+        let text = self.files.read_text(&file).map_err(|problems| super::track::fault(problems.to_string()))?;
+        let name = file.display().to_string();
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), text.clone());
+        let wrong =
+            |error: Fault| -> Fault { EvalAltResult::ErrorInModule(name.clone(), error, Position::NONE).into() };
+        let mut ast = engine.compile(&text).map_err(|error| wrong(error.into()))?;
+        ast.set_source(&name);
+        Module::eval_ast_as_new(Scope::new(), &ast, engine).map(Into::into).map_err(wrong)
+    }
+}
+
+impl ModuleResolver for Folder {
+    fn resolve(&self, engine: &Engine, _: Option<&str>, path: &str, at: Position) -> Result<Shared<Module>, Fault> {
+        self.find(engine, path).map_err(|mut error| {
+            if error.position().is_none() {
+                error.set_position(at);
+            }
+            error
+        })
+    }
+}
+
+/// Whether a file lies in a folder or below it, and does not lead out of it by a link. What was kept has no links, and
+/// what is not there leads nowhere.
+pub fn stays_in(files: &Files, folder: &Path, file: &Path) -> bool {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match (folder.canonicalize(), file.canonicalize()) {
+        (Ok(folder), Ok(file)) if !files.are_kept() => file.starts_with(folder),
+        _ => true,
     }
 }

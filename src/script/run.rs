@@ -271,7 +271,8 @@ impl ScriptRun {
     }
 
     fn break_off(&mut self, error: &Fault) {
-        self.error = Some(ScriptError::running(&self.name(), &self.sources, error));
+        let names: Vec<String> = self.shared.state().names().cloned().collect();
+        self.error = Some(ScriptError::running(&self.name(), &self.sources, &names, error));
         self.conductor = None;
     }
 

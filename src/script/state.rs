@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use rhai::ImmutableString;
 
 use super::events::{Event, Watch};
+use super::last_step::LastStep;
 use super::limits;
 use super::puppet::Puppet;
 use super::task::Task;
@@ -12,6 +13,7 @@ use super::words::unknown;
 use crate::assets::{Files, Scene, Setting};
 use crate::body::{BodyKind, HandId};
 use crate::math::{Pose, Random, Vec3};
+use crate::sim::{Load, PressurePoint, Touch};
 use crate::tracking::{Driven, Finger, SEGMENTS, Segment};
 
 /// What a script was started with.
@@ -47,6 +49,8 @@ pub struct State {
     pub events: Vec<Event>,
     /// What touched before.
     pub watch: Watch,
+    /// The last step, if bodies have come or gone since.
+    pub last_step: Option<LastStep>,
     /// Random numbers.
     pub random: Random,
     /// Number of the trial, from 1.
@@ -70,6 +74,7 @@ impl State {
             task: Task::default(),
             events: Vec::new(),
             watch: Watch::default(),
+            last_step: None,
             trial,
             messages: Vec::new(),
             files: BTreeSet::new(),
@@ -108,6 +113,11 @@ impl State {
     fn body_names(&self) -> impl Iterator<Item = &String> + Clone {
         let names = &self.scene.names;
         names.rigid.iter().chain(&names.soft).chain(&names.fixed)
+    }
+
+    /// Names of all hands and bodies.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.scene.names.hands.iter().chain(self.body_names())
     }
 
     /// Name of a body, or of the hand that a segment belongs to.
@@ -167,8 +177,28 @@ impl State {
     }
 
     /// What a segment feels.
-    pub fn load(&self, hand: usize, segment: Segment) -> crate::sim::Load {
-        self.scene.world.load(HandId::at(hand), segment)
+    pub fn load(&self, hand: usize, segment: Segment) -> Load {
+        match &self.last_step {
+            Some(last) => last.load(hand, segment),
+            None => self.scene.world.load(HandId::at(hand), segment),
+        }
+    }
+
+    /// What touched in the last step.
+    pub fn touches(&self) -> Vec<Touch> {
+        self.last_step.as_ref().map_or_else(|| self.scene.world.touches().collect(), |last| last.touches.clone())
+    }
+
+    /// Forces on single points in the last step.
+    pub fn pressures(&self) -> Vec<PressurePoint> {
+        let now = || self.scene.world.pressure_points().collect();
+        self.last_step.as_ref().map_or_else(now, |last| last.pressures.clone())
+    }
+
+    /// Bodies are about to come or go: what the last step was like is kept for whoever asks.
+    pub fn keep_last_step(&mut self) {
+        let world = &self.scene.world;
+        self.last_step.get_or_insert_with(|| LastStep::of(world));
     }
 
     /// Tells each hand where to be at the end of the coming step, as far as no device does.
@@ -190,6 +220,7 @@ impl State {
 
     /// Looks at what a step changed.
     pub fn look(&mut self) {
+        self.last_step = None;
         let mut watch = std::mem::take(&mut self.watch);
         watch.look(self);
         self.watch = watch;
@@ -241,7 +272,7 @@ impl State {
     pub fn judge_goal(&mut self, place: usize, holds: bool) -> Result<(), Fault> {
         let now = self.time();
         if let Some(goal) = self.task.goals.get_mut(place) {
-            goal.judge(holds, now);
+            goal.state.judge(holds, now);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use rhai::FnPtr;
-
+use super::callback::Callback;
 use super::grasp::GraspMeter;
 
 /// What a script wants to come true, and what must not.
@@ -12,9 +12,9 @@ pub struct Task {
     /// What must come true.
     pub goals: Vec<Goal>,
     /// What must not.
-    pub failures: Vec<(String, FnPtr)>,
+    pub failures: Vec<(String, Arc<Callback>)>,
     /// Closures that are called on events, by the kind of event.
-    pub handlers: Vec<(String, FnPtr)>,
+    pub handlers: Vec<(String, Arc<Callback>)>,
     /// Time by which all goals must be reached, s.
     pub timeout: Option<f64>,
     /// The parts of the story so far.
@@ -36,7 +36,14 @@ pub struct Goal {
     /// Its name.
     pub name: String,
     /// When it holds.
-    pub condition: FnPtr,
+    pub condition: Arc<Callback>,
+    /// How it stands.
+    pub state: GoalState,
+}
+
+/// How a goal stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GoalState {
     /// For how long it must hold without a break, s.
     pub hold: f64,
     /// Since when it holds, s.
@@ -45,7 +52,7 @@ pub struct Goal {
     pub reached: Option<f64>,
 }
 
-impl Goal {
+impl GoalState {
     /// Takes in whether it holds at a time.
     pub fn judge(&mut self, holds: bool, now: f64) {
         self.since = holds.then(|| self.since.unwrap_or(now));
@@ -107,14 +114,15 @@ impl Task {
     }
 
     /// Goals that are not reached yet.
-    pub fn open_goals(&self) -> Vec<(usize, String, FnPtr)> {
-        let open = self.goals.iter().enumerate().filter(|(_, goal)| goal.reached.is_none());
+    pub fn open_goals(&self) -> Vec<(usize, String, Arc<Callback>)> {
+        let open = self.goals.iter().enumerate().filter(|(_, goal)| goal.state.reached.is_none());
         open.map(|(place, goal)| (place, goal.name.clone(), goal.condition.clone())).collect()
     }
 
     /// The longest time for which an open goal must hold, s; `None` if all are reached.
     pub fn longest_hold(&self) -> Option<f64> {
-        self.goals.iter().filter(|goal| goal.reached.is_none()).map(|goal| goal.hold).max_by(f64::total_cmp)
+        let open = self.goals.iter().map(|goal| goal.state).filter(|state| state.reached.is_none());
+        open.map(|state| state.hold).max_by(f64::total_cmp)
     }
 
     /// Begins a part of the story, and ends the one before.
@@ -133,7 +141,7 @@ impl Task {
     /// Names of the goals that are not reached, for people.
     pub fn missing(&self) -> String {
         let open: Vec<String> =
-            self.goals.iter().filter(|g| g.reached.is_none()).map(|g| format!("`{}`", g.name)).collect();
+            self.goals.iter().filter(|g| g.state.reached.is_none()).map(|g| format!("`{}`", g.name)).collect();
         match open.as_slice() {
             [only] => format!("goal {only}"),
             several => format!("goals {}", several.join(", ")),
@@ -186,8 +194,7 @@ mod tests {
 
     #[test]
     fn a_goal_must_hold_without_a_break() {
-        let condition = FnPtr::new("f").expect("a name");
-        let mut goal = Goal { name: "g".into(), condition, hold: 0.03, since: None, reached: None };
+        let mut goal = GoalState { hold: 0.03, ..GoalState::default() };
         for (i, holds) in [true, true, false, true, true, true].into_iter().enumerate() {
             goal.judge(holds, 0.01 * i as f64);
         }

@@ -10,8 +10,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use rhai::{AST, Dynamic, Engine, EvalAltResult, FnPtr, Position, Scope};
+use rhai::{AST, Dynamic, Engine, EvalAltResult, Position, Scope};
 
+use super::api::found;
+use super::callback::Callback;
 use super::limits::{OPERATIONS, SLICE, WALL};
 use super::load::Request;
 use super::state::State;
@@ -26,7 +28,7 @@ pub enum Ask {
     /// It waits until some tracks have come to their end.
     Join(Vec<usize>),
     /// It wants closures to be run beside it.
-    Start(Vec<FnPtr>),
+    Start(Vec<Arc<Callback>>),
     /// It wants something that takes longer than scripts may.
     Load(Request),
     /// Goals and events have been looked at.
@@ -39,8 +41,8 @@ pub enum Ask {
 pub enum Go {
     /// Nothing more.
     On,
-    /// The numbers of the tracks it wanted.
-    Started(Vec<usize>),
+    /// The numbers of the tracks it wanted, or why it cannot have them.
+    Started(Result<Vec<usize>, String>),
     /// Whether it got what it wanted.
     Loaded(Result<(), String>),
 }
@@ -101,18 +103,20 @@ impl Shared {
         if self.stop.load(Ordering::Relaxed) {
             return Some(CALLED_OFF.into());
         }
-        if count > OPERATIONS {
-            return Some(format!("more than {OPERATIONS} operations without a pause; {ADVICE}"));
-        }
         if count.is_multiple_of(16) {
             let (mut clock, now) = (self.clock(), Instant::now());
             let slice = now.duration_since(clock.last).min(SLICE);
             *clock = Clock { spent: clock.spent + slice, last: now };
-            if clock.spent > WALL {
-                return Some(format!("more than {} ms without a pause; {ADVICE}", WALL.as_millis()));
-            }
         }
-        None
+        if count > OPERATIONS || count.is_multiple_of(16) { self.excess() } else { None }
+    }
+
+    /// Why a script may not go on that has done so much since the last step, if it may not.
+    fn excess(&self) -> Option<String> {
+        if self.operations.load(Ordering::Relaxed) > OPERATIONS {
+            return Some(format!("more than {OPERATIONS} operations without a pause; {ADVICE}"));
+        }
+        (self.clock().spent > WALL).then(|| format!("more than {} ms without a pause; {ADVICE}", WALL.as_millis()))
     }
 }
 
@@ -160,7 +164,7 @@ pub enum Part {
     /// The script from top to bottom.
     Whole,
     /// A closure.
-    Closure(FnPtr),
+    Closure(Arc<Callback>),
     /// Goals, failure conditions and event handlers, after every step.
     Judge,
 }
@@ -171,18 +175,20 @@ pub fn start(part: Part, engine: Arc<Engine>, ast: Arc<AST>, shared: Arc<Shared>
     let (ask, asked) = bounded(1);
     let (go, gone) = bounded(1);
     let run = move || {
-        let own = Own { shared, ask: ask.clone(), go: gone, judge: matches!(part, Part::Judge) };
+        let own = Own { shared: shared.clone(), ask: ask.clone(), go: gone, judge: matches!(part, Part::Judge) };
         OWN.with(|cell| *cell.borrow_mut() = Some(own));
         if receive().is_err() {
             return;
         }
         let done = catch_unwind(AssertUnwindSafe(|| match part {
             Part::Whole => engine.run_ast_with_scope(&mut Scope::new(), &ast),
-            Part::Closure(closure) => closure.call::<Dynamic>(&engine, &ast, ()).map(drop),
-            Part::Judge => judge(&engine, &ast),
+            Part::Closure(closure) => closure.call(&engine, ()).map(drop),
+            Part::Judge => judge(&engine),
         }));
         let panicked = || Err(fault("the program itself failed in this call; this is not the script's fault"));
-        let _ = ask.send(Ask::Over(done.unwrap_or_else(|_| panicked())));
+        // Sorting takes no notice of what ends its closure.
+        let in_time = || shared.excess().map_or(Ok(()), |why| Err(over(&why)));
+        let _ = ask.send(Ask::Over(done.unwrap_or_else(|_| panicked()).and_then(|()| in_time())));
     };
     let thread = std::thread::Builder::new().name("script".into()).stack_size(STACK).spawn(run)?;
     Ok(Track { go: Some(go), ask: asked, waiting: Waiting::Baton, thread: Some(thread) })
@@ -192,16 +198,17 @@ pub fn start(part: Part, engine: Arc<Engine>, ast: Arc<AST>, shared: Arc<Shared>
 const STACK: usize = 16 * 1024 * 1024;
 
 /// Looks at events, goals and failure conditions whenever it gets the baton.
-fn judge(engine: &Engine, ast: &AST) -> Result<(), Fault> {
-    let of = |closure: &FnPtr, name: &str| -> Result<bool, Fault> {
-        let answer = closure.call::<Dynamic>(engine, ast, ())?;
-        answer.as_bool().map_err(|found| fault(format!("`{name}`: expected true or false, found {found}")))
+fn judge(engine: &Engine) -> Result<(), Fault> {
+    let of = |closure: &Callback, name: &str| -> Result<bool, Fault> {
+        let answer = closure.call(engine, ())?;
+        let wrong = || fault(format!("`{name}`: expected true or false, found {}", found(&answer)));
+        answer.as_bool().map_err(|_| closure.named_here(wrong()))
     };
     loop {
         let (events, handlers) = with(|state| Ok((std::mem::take(&mut state.events), state.task.handlers.clone())))?;
         for event in events {
             for (_, handler) in handlers.iter().filter(|(kind, _)| kind == event.kind) {
-                let _: Dynamic = handler.call(engine, ast, (event.to_map(),))?;
+                handler.call(engine, (event.to_map(),)).map(drop)?;
             }
         }
         for (name, closure) in with(|state| Ok(state.task.failures.clone()))? {

@@ -30,7 +30,8 @@ pub fn found(value: &Dynamic) -> String {
 /// A finite number.
 pub fn number(value: &Dynamic, what: &str) -> Result<f64, Fault> {
     let number = value.as_float().or_else(|_| value.as_int().map(|whole| whole as f64)).ok();
-    let wrong = || fault(format!("`{what}`: expected a number, found {}", found(value)));
+    let kind = if number.is_some() { "a finite number" } else { "a number" };
+    let wrong = || fault(format!("`{what}`: expected {kind}, found {}", found(value)));
     number.filter(|x| x.is_finite()).ok_or_else(wrong)
 }
 

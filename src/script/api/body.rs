@@ -13,6 +13,7 @@ pub fn register(api: &mut Api) {
     api.subject("Body");
     api.add("name(body: Body) -> string", "Its name.", |body: BodyRef| body.0);
     api.add("to_string(body: Body) -> string", "Its name.", |body: BodyRef| body.0);
+    api.engine.register_fn("to_debug", |body: BodyRef| body.0);
     api.add("position(body: Body) -> Vec3", "Where it is, m; of a soft body its centre of mass.", |body: BodyRef| {
         look(&body, |state, kind| Ok(state.pose(kind).translation.vector))
     });
@@ -85,14 +86,14 @@ pub fn register(api: &mut Api) {
     });
     api.add("force(body: Body) -> number", "Normal forces that press on it, together, N.", |body: BodyRef| {
         look(&body, |state, kind| {
-            let touches = state.scene.world.touches().filter(|touch| touch.a == kind || touch.b == kind);
+            let touches = state.touches().into_iter().filter(|touch| touch.a == kind || touch.b == kind);
             Ok(touches.map(|touch| touch.pressing).sum::<f64>())
         })
     });
     api.add("load(body: Body) -> Vec3", "All contact forces on it together, N.", |body: BodyRef| {
         look(&body, |state, kind| {
             let side = |touch: &crate::sim::Touch| if touch.a == kind { 1.0 } else { -1.0 };
-            let touches = state.scene.world.touches().filter(|touch| touch.a == kind || touch.b == kind);
+            let touches = state.touches().into_iter().filter(|touch| touch.a == kind || touch.b == kind);
             Ok(touches.map(|touch| side(&touch) * touch.force()).sum::<Vec3>())
         })
     });
@@ -102,7 +103,7 @@ pub fn register(api: &mut Api) {
         |body: BodyRef, other: BodyRef| {
             with(|state| {
                 let (a, b) = (state.body(&body.0)?, state.body(&other.0)?);
-                Ok(state.scene.world.touches().any(|t| (t.a, t.b) == (a, b) || (t.a, t.b) == (b, a)))
+                Ok(state.touches().iter().any(|t| (t.a, t.b) == (a, b) || (t.a, t.b) == (b, a)))
             })
         },
     );

@@ -4,6 +4,7 @@ use super::arguments::{body_name, texts};
 use super::{Api, HandRef};
 use crate::body::{BodyKind, HandId};
 use crate::math::Vec3;
+use crate::script::events::slips;
 use crate::script::state::State;
 use crate::script::track::{Fault, fault, with};
 use crate::script::words::unknown;
@@ -14,6 +15,7 @@ pub fn register(api: &mut Api) {
     api.subject("Hand: what it does and feels");
     api.add("name(hand: Hand) -> string", "Its name.", |hand: HandRef| hand.0);
     api.add("to_string(hand: Hand) -> string", "Its name.", |hand: HandRef| hand.0);
+    api.engine.register_fn("to_debug", |hand: HandRef| hand.0);
     api.add("side(hand: Hand) -> string", "`left` or `right`.", |hand: HandRef| {
         with(|state| Ok(body(state, &hand)?.model().description.side.name()))
     });
@@ -118,7 +120,14 @@ fn loads(api: &mut Api) {
     api.add(
         "slipping(hand: Hand, part: string) -> number",
         "How close such a part is to slipping: the share of friction in use, from 0 to 1; at 1 it slips.",
-        |hand: HandRef, part: Dynamic| most(&hand, &part, |load| load.used),
+        |hand: HandRef, part: Dynamic| {
+            let names = texts(&part, "part")?;
+            with(|state| {
+                let own = of_it(HandId::at(state.hand(&hand.0)?), State::segments(&names)?);
+                let touches = state.touches().into_iter().filter(|touch| own(touch.a) || own(touch.b));
+                Ok(touches.map(|touch| if slips(&touch) { 1.0 } else { touch.used }).fold(0.0, f64::max))
+            })
+        },
     );
     api.add(
         "pressure(hand: Hand, part: string) -> number",
@@ -126,11 +135,8 @@ fn loads(api: &mut Api) {
         |hand: HandRef, part: Dynamic| {
             let names = texts(&part, "part")?;
             with(|state| {
-                let number = HandId::at(state.hand(&hand.0)?);
-                let segments = State::segments(&names)?;
-                let of_it =
-                    |body: BodyKind| matches!(body, BodyKind::Tissue(h, s) if h == number && segments.contains(&s));
-                let points = state.scene.world.pressure_points().filter(|point| of_it(point.body));
+                let own = of_it(HandId::at(state.hand(&hand.0)?), State::segments(&names)?);
+                let points = state.pressures().into_iter().filter(|point| own(point.body));
                 Ok(points.map(|point| point.pressure).fold(0.0, f64::max))
             })
         },
@@ -153,7 +159,7 @@ pub fn joint(name: &str) -> Result<usize, Fault> {
 /// Whether a hand touches a body.
 pub fn touching(state: &State, hand: usize, body: BodyKind) -> bool {
     let of_hand = |kind: BodyKind| matches!(kind, BodyKind::Tissue(h, _) if h.index() == hand);
-    state.scene.world.touches().any(|t| (of_hand(t.a) && t.b == body) || (of_hand(t.b) && t.a == body))
+    state.touches().iter().any(|t| (of_hand(t.a) && t.b == body) || (of_hand(t.b) && t.a == body))
 }
 
 /// The pad is where the skin of the last segment reaches farthest to the palmar side, half way along the bone.
@@ -168,18 +174,15 @@ fn pad(state: &State, hand: &HandRef, finger: Finger) -> Result<Vec3, Fault> {
     Ok(middle + deepest * down)
 }
 
-fn each(hand: &HandRef, part: &Dynamic) -> Result<Vec<Load>, Fault> {
+fn sum(hand: &HandRef, part: &Dynamic, of: impl Fn(&Load) -> f64) -> Result<f64, Fault> {
     let names = texts(part, "part")?;
     with(|state| {
         let number = state.hand(&hand.0)?;
-        Ok(State::segments(&names)?.into_iter().map(|segment| state.load(number, segment)).collect())
+        Ok(State::segments(&names)?.into_iter().map(|segment| of(&state.load(number, segment))).sum())
     })
 }
 
-fn sum(hand: &HandRef, part: &Dynamic, of: impl Fn(&Load) -> f64) -> Result<f64, Fault> {
-    Ok(each(hand, part)?.iter().map(of).sum())
-}
-
-fn most(hand: &HandRef, part: &Dynamic, of: impl Fn(&Load) -> f64) -> Result<f64, Fault> {
-    Ok(each(hand, part)?.iter().map(of).fold(0.0, f64::max))
+/// Whether a body is one of some segments of a hand.
+fn of_it(hand: HandId, segments: Vec<Segment>) -> impl Fn(BodyKind) -> bool {
+    move |body| matches!(body, BodyKind::Tissue(h, s) if h == hand && segments.contains(&s))
 }

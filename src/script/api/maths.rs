@@ -2,7 +2,7 @@ use nalgebra::Unit;
 use rhai::{Array, Dynamic};
 
 use super::Api;
-use super::arguments::{number, vector};
+use super::arguments::{number, number_in, vector};
 use crate::math::{Quat, Vec3};
 use crate::script::track::{Fault, fault};
 
@@ -58,7 +58,10 @@ pub fn register(api: &mut Api) {
     api.add("distance(a: Vec3, b: Vec3) -> number", "How far two places are apart.", |a: Dynamic, b: Dynamic| {
         Ok::<_, Fault>((vector(&a, "a")? - vector(&b, "b")?).norm())
     });
-    api.add("to_string(v: Vec3) -> string", "As text.", |v: Vec3| format!("[{:.4}, {:.4}, {:.4}]", v.x, v.y, v.z));
+    api.add("to_string(v: Vec3) -> string", "As text.", |v: Vec3| {
+        let [x, y, z] = [v.x, v.y, v.z].map(|x| rounded(x, 4));
+        format!("[{x:.4}, {y:.4}, {z:.4}]")
+    });
     api.engine.register_fn("to_debug", |v: Vec3| format!("{:?}", [v.x, v.y, v.z]));
     api.add(
         "degrees(x: number, y: number, z: number) -> Rotation",
@@ -82,8 +85,17 @@ pub fn register(api: &mut Api) {
     });
     api.add("to_string(rotation: Rotation) -> string", "As text: the three angles in degrees.", |rotation: Quat| {
         let (x, y, z) = rotation.euler_angles();
-        format!("degrees({:.2}, {:.2}, {:.2})", x.to_degrees(), y.to_degrees(), z.to_degrees())
+        let [x, y, z] = [x, y, z].map(|angle| rounded(angle.to_degrees(), 2));
+        format!("degrees({x:.2}, {y:.2}, {z:.2})")
     });
+    api.add(
+        "round(x: number, digits: number) -> number",
+        "The number with so many digits after the point, for people: `print(round(time(), 2))`.",
+        |x: Dynamic, digits: Dynamic| {
+            let digits = number_in(&digits, "digits", 0.0, 15.0)?;
+            Ok::<_, Fault>(rounded(number(&x, "x")?, digits as i32))
+        },
+    );
     api.add(
         "clamp(x: number, low: number, high: number) -> number",
         "The number, kept between two.",
@@ -99,6 +111,14 @@ pub fn register(api: &mut Api) {
             Ok::<_, Fault>(a + number(&part, "part")? * (b - a))
         },
     );
+}
+
+/// A number with some digits after the point, and zero without a sign.
+fn rounded(x: f64, digits: i32) -> f64 {
+    let scale = 10_f64.powi(digits);
+    let rounded = (x * scale).round() / scale;
+    // A number so large has no digits after the point to begin with.
+    if rounded.is_finite() { rounded + 0.0 } else { x }
 }
 
 /// The rotation about an axis of any length.

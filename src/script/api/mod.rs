@@ -13,11 +13,12 @@ mod toml;
 mod tracks;
 mod world;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use rhai::{Dynamic, Engine, EvalContext, ImmutableString, RhaiNativeFunc, Variant};
 
+pub use self::arguments::found;
 use super::limits;
 use super::track::{Fault, fault, progress, with};
 
@@ -91,7 +92,7 @@ impl Api {
 }
 
 /// How many parameters a signature has.
-fn parameters(signature: &str) -> usize {
+pub fn parameters(signature: &str) -> usize {
     let inner = signature.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inner, _)| inner);
     if inner.is_empty() { 0 } else { inner.split(',').count() }
 }
@@ -144,6 +145,17 @@ pub fn functions() -> &'static BTreeMap<String, Vec<String>> {
         }
         functions
     })
+}
+
+/// What a function takes that is not the language's own too; nothing of others.
+pub fn signatures(name: &str) -> Vec<&'static str> {
+    static LANGUAGE: OnceLock<BTreeSet<String>> = OnceLock::new();
+    let of_language = LANGUAGE.get_or_init(|| {
+        let signatures = Engine::new().gen_fn_signatures(true).into_iter();
+        signatures.filter_map(|signature| signature.split('(').next().map(String::from)).collect()
+    });
+    let own = entries().iter().filter(|entry| !entry.is_property() && entry.name() == name);
+    if of_language.contains(name) { Vec::new() } else { own.map(|entry| entry.signature).collect() }
 }
 
 fn say(line: String) {

@@ -3,11 +3,12 @@ use rhai::{Dynamic, NativeCallContext};
 use super::Api;
 use super::arguments::{body_name, found, hand_names, number, seconds, text};
 use super::tracks::closure;
+use crate::script::callback::Callback;
 use crate::script::events::KINDS;
 use crate::script::grasp::GraspMeter;
 use crate::script::limits::{RULES, TRIALS};
 use crate::script::state::State;
-use crate::script::task::Goal;
+use crate::script::task::{Goal, GoalState};
 use crate::script::track::{Fault, fault, with};
 use crate::script::words::unknown;
 
@@ -23,18 +24,20 @@ pub fn register(api: &mut Api) {
     api.add(
         "goal(name: string, condition: closure)",
         "What must come true. The condition is looked at after every step.",
-        |name: Dynamic, condition: Dynamic| goal(&name, &condition, 0.0),
+        |context: NativeCallContext, name: Dynamic, condition: Dynamic| goal(&context, &name, &condition, 0.0),
     );
     api.add(
         "goal(name: string, condition: closure, hold: number)",
         "What must come true, and stay so for some seconds without a break.",
-        |name: Dynamic, condition: Dynamic, hold: Dynamic| goal(&name, &condition, seconds(&hold)?),
+        |context: NativeCallContext, name: Dynamic, condition: Dynamic, hold: Dynamic| {
+            goal(&context, &name, &condition, seconds(&hold)?)
+        },
     );
     api.add(
         "fail_if(reason: string, condition: closure)",
         "What must not come true: it ends the task with a failure.",
-        |reason: Dynamic, condition: Dynamic| {
-            let (reason, condition) = (text(&reason, "reason")?, closure(&condition)?);
+        |context: NativeCallContext, reason: Dynamic, condition: Dynamic| {
+            let (reason, condition) = (text(&reason, "reason")?, Callback::new(&context, closure(&condition)?));
             with(|state| {
                 room(state.task.failures.len(), "failure conditions")?;
                 state.task.failures.push((reason, condition));
@@ -105,8 +108,8 @@ pub fn register(api: &mut Api) {
          `segment` (or `other`, of two bodies), `body`, `force` and `place`; `grasp` and `release` with `hand` \
          and `body`; `button` with \
          `name` and `pressed`. All have `kind` and `time`.",
-        |_: NativeCallContext, event: Dynamic, handler: Dynamic| {
-            let (event, handler) = (text(&event, "event")?, closure(&handler)?);
+        |context: NativeCallContext, event: Dynamic, handler: Dynamic| {
+            let (event, handler) = (text(&event, "event")?, Callback::new(&context, closure(&handler)?));
             let known: Vec<String> = KINDS.map(String::from).to_vec();
             if !known.contains(&event) {
                 return Err(fault(unknown("event", &event, known.iter())));
@@ -177,11 +180,11 @@ fn reports(api: &mut Api) {
     );
 }
 
-fn goal(name: &Dynamic, condition: &Dynamic, hold: f64) -> Result<(), Fault> {
-    let (name, condition) = (text(name, "name")?, closure(condition)?);
+fn goal(context: &NativeCallContext<'_>, name: &Dynamic, condition: &Dynamic, hold: f64) -> Result<(), Fault> {
+    let (name, condition) = (text(name, "name")?, Callback::new(context, closure(condition)?));
     with(|state| {
         room(state.task.goals.len(), "goals")?;
-        state.task.goals.push(Goal { name, condition, hold, since: None, reached: None });
+        state.task.goals.push(Goal { name, condition, state: GoalState { hold, ..GoalState::default() } });
         Ok(())
     })
 }

@@ -1,10 +1,12 @@
 use std::fmt::Write;
+use std::path::Path;
 
 use rhai::{Array, Dynamic, Map};
 
 use super::arguments::found;
 use crate::math::Vec3;
 use crate::script::load::find;
+use crate::script::modules::stays_in;
 use crate::script::state::Origin;
 use crate::script::track::{Fault, fault};
 
@@ -74,10 +76,12 @@ fn file(name: &str, origin: &Origin, kind: &str) -> Result<String, Fault> {
     if kind == "hand" {
         let found = find(origin, "hands", name).map_err(fault)?;
         // Files are looked for beside the script.
-        let folder = origin.file.parent().map(std::path::Path::to_path_buf).unwrap_or_default();
+        let folder = origin.file.parent().map(Path::to_path_buf).unwrap_or_default();
         return Ok(found.strip_prefix(folder).unwrap_or(&found).to_string_lossy().into_owned());
     }
     let inside = !name.starts_with('/') && name.split(['/', '\\']).all(|part| part != "..") && !name.contains(':');
+    let folder = origin.file.parent().unwrap_or(Path::new(""));
+    let inside = inside && stays_in(&origin.files, folder, &folder.join(name));
     if inside { Ok(name.into()) } else { Err(fault(format!("`{name}`: files must lie in the script's folder"))) }
 }
 

@@ -2,6 +2,7 @@ use rhai::{Array, Dynamic, FnPtr, NativeCallContext};
 
 use super::arguments::{found, seconds};
 use super::{Api, TrackRef};
+use crate::script::callback::Callback;
 use crate::script::track::{Ask, Fault, Go, ask, fault, wait_until_time, with};
 
 pub fn register(api: &mut Api) {
@@ -39,12 +40,16 @@ pub fn register(api: &mut Api) {
     api.add(
         "parallel(tracks: array)",
         "Runs closures side by side, and returns when all have come to their end.",
-        |tracks: Array| ask(Ask::Join(start(tracks.iter())?)).map(drop),
+        |context: NativeCallContext, tracks: Array| ask(Ask::Join(start(&context, tracks.iter())?)).map(drop),
     );
-    api.add("start(track: closure) -> Track", "Runs a closure beside what follows.", |track: Dynamic| {
-        let numbers = start(std::iter::once(&track))?;
-        numbers.first().map(|number| TrackRef(*number)).ok_or_else(|| fault("the track did not start"))
-    });
+    api.add(
+        "start(track: closure) -> Track",
+        "Runs a closure beside what follows.",
+        |context: NativeCallContext, track: Dynamic| {
+            let numbers = start(&context, std::iter::once(&track))?;
+            numbers.first().map(|number| TrackRef(*number)).ok_or_else(|| fault("the track did not start"))
+        },
+    );
     api.add("join(track: Track)", "Waits until a track has come to its end.", |track: TrackRef| {
         ask(Ask::Join(vec![track.0])).map(drop)
     });
@@ -81,10 +86,14 @@ fn wait_until(context: &NativeCallContext<'_>, condition: &Dynamic, most: f64) -
     }
 }
 
-fn start<'a>(closures: impl Iterator<Item = &'a Dynamic>) -> Result<Vec<usize>, Fault> {
-    let closures = closures.map(closure).collect::<Result<Vec<_>, _>>()?;
+fn start<'a>(
+    context: &NativeCallContext<'_>,
+    closures: impl Iterator<Item = &'a Dynamic>,
+) -> Result<Vec<usize>, Fault> {
+    let later = |value: &Dynamic| Ok::<_, Fault>(Callback::new(context, closure(value)?));
+    let closures = closures.map(later).collect::<Result<Vec<_>, _>>()?;
     match ask(Ask::Start(closures))? {
-        Go::Started(numbers) => Ok(numbers),
+        Go::Started(numbers) => numbers.map_err(fault),
         _ => Err(fault("the tracks did not start")),
     }
 }

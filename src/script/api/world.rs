@@ -14,7 +14,7 @@ pub fn register(api: &mut Api) {
     api.subject("World");
     api.add(
         "scene(name: string)",
-        "Loads a scene by its name, from beside the script or from `scenes/`.",
+        "Loads a scene by its name, from beside the script, from `scenes/`, or a shipped one.",
         |name: &str| load(Request::Scene(name.into())),
     );
     api.add(
@@ -71,8 +71,8 @@ pub fn register(api: &mut Api) {
     api.add(
         "set(key: string, value)",
         "Changes how the simulation goes on: `friction`, `method`, `pressure`, `gravity`, `refactor`, `drift`, \
-         `aggregate.split`, `aggregate.split_angle`, `contact.alarm`, `contact.offset`, `solver.tolerance` or \
-         `solver.iterations`.",
+         `aggregate.split`, `aggregate.split_angle`, `contact.alarm`, `contact.offset`, `solver.tolerance`, \
+         `solver.iterations` or `solver.deadline_ms`.",
         |key: &str, value: Dynamic| set(key, &value),
     );
     api.add("contacts() -> number", "Contacts that took part in the last step.", || {
@@ -116,6 +116,7 @@ fn remove(state: &mut State, name: &str) -> Result<(), Fault> {
         return Err(fault("bodies cannot be removed from a world in which some are attached to each other"));
     }
     let kind = state.body(name)?;
+    state.keep_last_step();
     let (scene, bodies) = (&mut state.scene.names, &mut state.scene.world.bodies);
     match kind {
         BodyKind::Rigid(i) => {
@@ -135,7 +136,8 @@ fn remove(state: &mut State, name: &str) -> Result<(), Fault> {
     }
     state.starts.remove(name);
     // Bodies go by their numbers there, and these have changed.
-    state.watch.clear();
+    state.watch.forget(kind);
+    state.last_step.iter_mut().for_each(|last| last.forget(kind));
     Ok(())
 }
 
@@ -170,6 +172,7 @@ fn set(key: &str, value: &Dynamic) -> Result<(), Fault> {
             "contact.offset" => to.contact.offset = from.contact.offset,
             "solver.tolerance" => to.solver.tolerance = from.solver.tolerance,
             "solver.iterations" => to.solver.iterations = from.solver.iterations,
+            "solver.deadline_ms" => to.deadline = from.deadline,
             _ => {
                 return Err(fault(format!("`{key}` cannot be changed while the world runs; use `--set {key}=…`")));
             }
