@@ -154,6 +154,17 @@ fn check_shows_the_line_of_a_script() {
     assert_eq!(out.status.code(), Some(2));
     assert!(errors.starts_with(&format!("error: {}:2:9: Unexpected", file.display())), "{errors}");
     assert!(errors.contains("let y = ;") && errors.contains('^'), "{errors}");
+    // What a script sets up is checked as scene files are.
+    for (name, setting_up, says) in [
+        ("scene", "let x = 1;\nscene(\"nowhere\");\n", "scene.rhai:2:1: there is no `nowhere` in scenes/"),
+        ("import", "import \"broken\" as b;\n", "broken.rhai:2:9: Unexpected"),
+        ("table", "scene(#{ body: #{ b: #{ kind: \"rigd\" } } });\n", "body.b.kind: `rigd` is not known"),
+    ] {
+        let file = file.with_file_name(format!("{name}.rhai"));
+        std::fs::write(&file, setting_up).expect("a file");
+        let out = fingerpad(&["check", &file.to_string_lossy()]);
+        assert!(out.status.code() == Some(2) && text(&out.stderr).contains(says), "{}", text(&out.stderr));
+    }
 }
 
 #[test]

@@ -56,18 +56,21 @@ fn check(file: &Path) -> Result<&'static str, Problems> {
 
 #[cfg(feature = "script")]
 fn check_script(file: &Path) -> Result<(), Problems> {
+    use crate::script::{ScriptOptions, ScriptRun, check};
     let text = crate::assets::Files::default().read_text(file)?;
-    crate::script::check(&file.to_string_lossy(), &text)
-        .map_err(|errors| Problems(errors.into_iter().map(|error| script_problem(file, &error)).collect()))
+    check(&file.to_string_lossy(), &text).map_err(|errors| Problems(errors.iter().map(script_problem).collect()))?;
+    // Up to its first pause a script sets its scene and its task up, and nothing moves yet.
+    let set_up = ScriptRun::load(file, &ScriptOptions::default());
+    set_up.map(drop).map_err(|error| Problems(vec![script_problem(&error)]))
 }
 
 #[cfg(feature = "script")]
-fn script_problem(file: &Path, error: &crate::script::ScriptError) -> Problem {
+fn script_problem(error: &crate::script::ScriptError) -> Problem {
     let (line, column, whole) = (error.line, error.column, error.to_string());
     // The place is the problem's own; what is left is the message and the line with its caret.
-    let place = format!("{}:{line}:{column}: ", error.script);
+    let place = if line > 0 { format!("{}:{line}:{column}: ", error.script) } else { format!("{}: ", error.script) };
     let message = whole.strip_prefix(&place).unwrap_or(&whole).to_string();
-    Problem { file: file.into(), line, column, key: String::new(), message }
+    Problem { file: error.script.clone().into(), line, column, key: String::new(), message }
 }
 
 #[cfg(not(feature = "script"))]
