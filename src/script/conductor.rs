@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::RecvTimeoutError;
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 use rhai::{AST, Engine};
 
 use super::callback::Callback;
@@ -154,6 +154,17 @@ impl Conductor {
         Ok(Ok((first..self.tracks.len()).collect()))
     }
 
+    /// Waits for what a track says, as long as it does anything.
+    fn answer(&self, asked: &Receiver<Ask>) -> Result<Ask, RecvTimeoutError> {
+        loop {
+            let before = self.shared.operations();
+            match asked.recv_timeout(STUCK) {
+                Err(RecvTimeoutError::Timeout) if self.shared.operations() > before => {}
+                answer => return answer,
+            }
+        }
+    }
+
     /// Hands the baton over and waits until it is back; without a number the judge gets it.
     fn give(&mut self, number: Option<usize>, go: Go) -> Ask {
         let track = match number {
@@ -165,7 +176,7 @@ impl Conductor {
         if sender.send(go).is_err() {
             return lost();
         }
-        match asked.recv_timeout(STUCK) {
+        match self.answer(&asked) {
             Ok(ask) => ask,
             Err(RecvTimeoutError::Disconnected) => lost(),
             Err(RecvTimeoutError::Timeout) => {

@@ -14,9 +14,9 @@ pub(super) const OPERATIONS: u64 = 200_000;
 pub(super) const WALL: Duration = Duration::from_millis(50);
 /// The most that is taken for the script's time between two looks at the clock: more is a machine that is busy with other things.
 pub(super) const SLICE: Duration = Duration::from_millis(2);
-/// After this time without an answer all tracks are called off: one of them waits for a variable that another one
-/// holds.
-pub(super) const STUCK: Duration = Duration::from_secs(1);
+/// After this time without an answer or an operation all tracks are called off: one of them waits for a variable that
+/// another one holds. On a machine that is busy with other things a track may get no turn for a second or two.
+pub(super) const STUCK: Duration = Duration::from_secs(3);
 /// Time that a track which was called off gets to come to its end.
 pub(super) const FAREWELL: Duration = Duration::from_secs(10);
 /// Reading files and making meshes is not the script's time, but after so much of it between two steps there is no more.

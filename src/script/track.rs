@@ -97,6 +97,11 @@ impl Shared {
         self.clock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Operations since the last step.
+    pub fn operations(&self) -> u64 {
+        self.operations.load(Ordering::Relaxed)
+    }
+
     /// Counts an operation; says why there may not be another.
     fn count(&self) -> Option<String> {
         let count = 1 + self.operations.fetch_add(1, Ordering::Relaxed);
@@ -113,7 +118,7 @@ impl Shared {
 
     /// Why a script may not go on that has done so much since the last step, if it may not.
     fn excess(&self) -> Option<String> {
-        if self.operations.load(Ordering::Relaxed) > OPERATIONS {
+        if self.operations() > OPERATIONS {
             return Some(format!("more than {OPERATIONS} operations without a pause; {ADVICE}"));
         }
         (self.clock().spent > WALL).then(|| format!("more than {} ms without a pause; {ADVICE}", WALL.as_millis()))
