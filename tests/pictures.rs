@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use fingerpad::assets::{Scene, load_builtin_scene};
+use fingerpad::assets::{Scene, builtin_scenes, load_builtin_scene};
 use fingerpad::viewer::{Figure, Frame, Layers, Legend, Look, Painted, Picture, Stage, ViewerError, draw_all};
 
 const SIZE: (u32, u32) = (320, 240);
@@ -96,6 +96,39 @@ fn the_hand_covers_the_pixels_of_its_skin() {
         let both = pairs.iter().filter(|(a, b)| *a && *b).count();
         assert!(either > 4_000, "only {either} pixels are not background");
         assert!(both as f64 > 0.97 * either as f64, "{both} of {either} pixels are as projected");
+    }
+}
+
+#[test]
+fn every_scene_with_a_camera_stays_within_its_picture() {
+    for name in builtin_scenes() {
+        let mut scene = load_builtin_scene(name, &[]).expect("a scene").unwrap_or_else(|p| panic!("{p}"));
+        let stage = Stage::of(&scene);
+        let Some(camera) = stage.viewpoint() else { continue };
+        // Hands and bodies that move come first; what is fixed may reach beyond.
+        let moving = |scene: &Scene| {
+            let frame = Frame::of(&scene.world);
+            let count = frame.hands.len() + frame.rigid.len() + frame.soft.len();
+            let mut meshes = stage.figure(&frame, &Layers::default(), camera).meshes;
+            meshes.truncate(count);
+            meshes
+        };
+        let mut ends = [[f32::MAX; 2], [f32::MIN; 2]];
+        for part in [0.0, 0.5, 1.0] {
+            while scene.world.time() < part * scene.seconds - 1e-6 {
+                scene.feed();
+                scene.world.step();
+            }
+            for point in moving(&scene).iter().flat_map(|mesh| &mesh.vertices) {
+                let at = camera.project(SIZE, *point).expect("before the eye");
+                ends =
+                    [0, 1].map(|e| [0, 1].map(|i| if e == 0 { ends[e][i].min(at[i]) } else { ends[e][i].max(at[i]) }));
+            }
+        }
+        let [[left, top], [right, bottom]] = ends;
+        let seen = format!("{name} is seen from ({left:.0}, {top:.0}) to ({right:.0}, {bottom:.0})");
+        assert!(left > 0.0 && top > 0.0 && right < 320.0 && bottom < 240.0, "{seen}");
+        assert!(right - left > 100.0 || bottom - top > 100.0, "{seen}: too small");
     }
 }
 
@@ -239,6 +272,19 @@ fn a_hand_file_a_scene_file_and_a_script_are_drawn() {
         reader.next_frame(&mut pixels).expect("a frame");
         let middle = &pixels[3 * (24 * 64 + 16)..3 * (24 * 64 + 48)];
         assert!(middle.chunks_exact(3).any(|p| p[0].abs_diff(p[2]) > 20 || p[0] < 180), "{file} is blank");
+    }
+}
+
+#[test]
+fn a_recording_is_drawn_and_has_nothing_after_its_end() {
+    let folder = folder("recording");
+    let [recording, out] = ["stack.fpr", "stack.png"].map(|name| folder.join(name).to_string_lossy().into_owned());
+    let run = program(&["run", "stack", "--seconds", "0.1", "--record", &recording, "--quiet"]);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let drawn = program(&["render", &recording, "--at", "5", "--size", "64x48", "--out", &out]);
+    if has_drawn(&drawn) {
+        let said = String::from_utf8_lossy(&drawn.stderr);
+        assert!(said.contains("it ended at 0.10 s") && Path::new(&out).exists(), "{said}");
     }
 }
 

@@ -9,7 +9,8 @@ pub use drawing::{run, scene_figure};
 /// A picture to draw.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A scene (.toml), a script (.rhai), the name of a shipped scene, or a hand file; the built-in average right hand if left out.
+    /// A scene (.toml), a script (.rhai), a recording (.fpr), the name of a shipped scene, or a hand file; the built-in average right hand
+    /// if left out.
     file: Option<PathBuf>,
     /// Time to draw, s.
     #[arg(long, default_value_t = 0.0, value_parser = seconds, conflicts_with_all = ["from_time", "to"])]

@@ -77,7 +77,7 @@ mod showing {
     use crate::cli::run::End;
     use crate::cli::{Talk, write_file};
     use crate::viewer::window::{Options, probe, show};
-    use crate::viewer::{Layers, Look, Picture};
+    use crate::viewer::{Layers, Picture};
 
     /// How something is shown.
     pub struct Showing {
@@ -95,7 +95,8 @@ mod showing {
 
     impl Default for Showing {
         fn default() -> Self {
-            let layers = Layers { pressure: true, normal_forces: true, friction_forces: true, ..Layers::default() };
+            // Without pressure: for it to be seen, what is held has to be looked through.
+            let layers = Layers { normal_forces: true, friction_forces: true, ..Layers::default() };
             Self { settings: Vec::new(), layers, size: (1280, 800), frames: None, teller: None }
         }
     }
@@ -130,12 +131,12 @@ mod showing {
             .context("the thread of the simulation could not be started")?;
         let mut pictures = 0;
         let mut save = |picture: &Picture| keep(picture, &mut pictures);
-        let look = Look { zoom: 0.45, ..Look::default() };
         let options = Options {
             title,
             size: showing.size,
             layers: showing.layers,
-            look,
+            // Hands go up, and things fall.
+            zoom: 0.45,
             frames: showing.frames,
             save: &mut save,
         };

@@ -3,16 +3,19 @@
 mod curved;
 mod hand;
 mod marks;
+mod seams;
 mod tones;
 mod wood;
 
 use self::curved::{Form, creased_normals};
 use self::hand::HandStage;
+use self::seams::Seams;
 use super::camera::Camera;
 use super::figure::{Colour, Figure, Painted, to_f32};
 use super::frame::Frame;
 use super::layers::Layers;
 use super::legend::Legend;
+use super::palette::Paint;
 use crate::assets::Scene;
 use crate::body::{BodyKind, tessellated};
 use crate::math::{Pose, Vec3};
@@ -54,6 +57,21 @@ struct SoftThing {
     triangles: Vec<[u32; 3]>,
     form: Form,
     colour: Colour,
+    paint: Option<Paint>,
+}
+
+impl SoftThing {
+    fn new(rest: &SurfaceMesh, nodes: Vec<u32>, colour: Colour) -> Self {
+        let form = Form::of(rest);
+        let paint = matches!(form, Form::Round { .. }).then(|| {
+            // Seams lie on the material, about its middle at rest.
+            let middle = rest.vertices.iter().sum::<Vec3>() / rest.vertices.len().max(1) as f64;
+            let vertices: Vec<Vec3> = form.drawn(rest).vertices.iter().map(|p| p - middle).collect();
+            let radius = vertices.iter().map(|p| p.norm()).fold(f64::MIN_POSITIVE, f64::max);
+            Seams::Crossed.paint(&vertices, colour, radius)
+        });
+        Self { nodes, triangles: rest.triangles.clone(), form, colour, paint }
+    }
 }
 
 /// From where a scene is looked at.
@@ -77,6 +95,13 @@ impl Default for Look {
 }
 
 impl Look {
+    /// From where a camera looks.
+    fn of(camera: &Camera) -> Self {
+        let away: [f64; 3] = std::array::from_fn(|i| f64::from(camera.eye[i] - camera.target[i]));
+        let [azimuth, elevation] = [away[0].atan2(away[2]), away[1].atan2(away[0].hypot(away[2]))].map(f64::to_degrees);
+        Self { azimuth, elevation, ..Self::default() }
+    }
+
     /// Unit vector towards the eye.
     pub fn direction(&self) -> Vec3 {
         let ((sin, cos), (up, level)) = (self.azimuth.to_radians().sin_cos(), self.elevation.to_radians().sin_cos());
@@ -89,26 +114,28 @@ impl Stage {
     pub fn of(scene: &Scene) -> Self {
         let colour = |name: &String| scene.colours.get(name).map_or(THING, |c| c.map(|x| x as f32));
         let bodies = &scene.world.bodies;
-        let thing = |(shape, name): (_, &String)| {
+        let thing = |shape, name: &String, seams: Option<(Seams, f64)>| {
             let surface = tessellated(shape).map(|mesh| {
                 let mut painted = Painted::new(&mesh, colour(name));
                 if mesh.vertices.len() == 3 * mesh.triangles.len() {
                     painted.normals = creased_normals(&mesh).iter().map(to_f32).collect();
                 }
+                painted.paint = seams.map(|(seams, radius)| seams.paint(&mesh.vertices, painted.colour, radius));
                 painted
             });
             Thing { surface }
         };
+        let rigid = bodies.rigid.iter().map(|body| body.shape()).zip(&scene.names.rigid);
+        let fixed = bodies.fixed.iter().map(|body| body.shape()).zip(&scene.names.fixed);
         let soft = bodies.soft.iter().zip(&scene.names.soft).map(|(body, name)| {
             let (mesh, nodes) = body.surface();
-            let (nodes, triangles) = (nodes.to_vec(), mesh.triangles.clone());
-            SoftThing { nodes, triangles, form: Form::of(mesh), colour: colour(name) }
+            SoftThing::new(mesh, nodes.to_vec(), colour(name))
         });
         Self {
             full_pressure: FULL_PRESSURE,
             hands: scene.models.iter().map(|model| HandStage::new(model.clone())).collect(),
-            rigid: bodies.rigid.iter().map(|b| b.shape()).zip(&scene.names.rigid).map(thing).collect(),
-            fixed: bodies.fixed.iter().map(|b| b.shape()).zip(&scene.names.fixed).map(thing).collect(),
+            rigid: rigid.map(|(shape, name)| thing(shape, name, Seams::of(shape))).collect(),
+            fixed: fixed.map(|(shape, name)| thing(shape, name, None)).collect(),
             soft: soft.collect(),
             table: is_table(scene).then(|| wood::table(floor_space(scene))),
             viewpoint: scene.camera.as_ref().map(Camera::at),
@@ -131,8 +158,12 @@ impl Stage {
         self.fixed.iter().zip(&frame.fixed).rev().find_map(is_ground)
     }
 
-    /// From where most of the scene is seen: hands obliquely from the front and the thumb's side, other things from the front.
+    /// From the side that the scene asks for, or else from where most of it is seen: hands obliquely from the front and the thumb's side,
+    /// other things from the front.
     pub fn look(&self) -> Look {
+        if let Some(camera) = &self.viewpoint {
+            return Look::of(camera);
+        }
         let look = Look::default();
         let is_left = |hand: &HandStage| hand.model.description.side == Side::Left;
         match self.hands.as_slice() {
@@ -205,7 +236,8 @@ impl Stage {
             let vertices: Option<Vec<Vec3>> = thing.nodes.iter().map(|&n| nodes.get(n as usize).copied()).collect();
             let mesh = vertices.map(|vertices| SurfaceMesh { vertices, triangles: thing.triangles.clone() });
             let painted = mesh.map(|mesh| Painted::new(&thing.form.drawn(&mesh), thing.colour));
-            meshes.extend(painted.map(|surface| Painted { opacity: opacity(BodyKind::Soft(i)), ..surface }));
+            let (opacity, paint) = (opacity(BodyKind::Soft(i)), &thing.paint);
+            meshes.extend(painted.map(|surface| Painted { opacity, paint: paint.clone(), ..surface }));
         }
         meshes
     }

@@ -97,7 +97,7 @@ fn played(file: &Path, times: &[f64], arguments: &Arguments, talk: Talk) -> anyh
     let (mut frames, mut captions) = (Vec::new(), Vec::new());
     for time in times {
         let steps = (time / dt).round() as u64;
-        while player.steps() < steps && !(player.is_over() && is_task(&player)) {
+        while player.steps() < steps && !has_ended(&player) {
             player.step()?;
         }
         let scene = player.scene();
@@ -105,6 +105,10 @@ fn played(file: &Path, times: &[f64], arguments: &Arguments, talk: Talk) -> anyh
         frames.push(Frame::of(&scene.world));
         let (copied, step) = (1e6 * clock.elapsed().as_secs_f64(), 1e6 * scene.world.times().total);
         drop(scene);
+        if player.steps() < steps {
+            let end = player.steps() as f64 * dt;
+            talk.say(format_args!("it ended at {end:.2} s; that is drawn in place of {time:.2} s"));
+        }
         talk.whisper(format_args!(
             "copied what moves at {time:.2} s in {copied:.0} µs; the step before took {step:.0} µs"
         ));
@@ -131,7 +135,11 @@ fn high_pressure(frames: &[Frame]) -> f64 {
     pressures.get(pressures.len().saturating_sub(1) * 19 / 20).copied().unwrap_or(0.0)
 }
 
-/// Whether what is played ends for good: a script does, a scene could go on.
+/// Whether what is played is over for good: a recording and a script have nothing after their end, a scene could go on.
+fn has_ended(player: &Player) -> bool {
+    player.is_over() && (player.recording().is_some() || is_task(player))
+}
+
 #[cfg(feature = "script")]
 fn is_task(player: &Player) -> bool {
     player.script().is_some()

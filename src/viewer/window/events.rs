@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use kiss3d::egui::Pos2;
 use kiss3d::event::{self, Action, MouseButton, WindowEvent};
 use kiss3d::window::Window;
 
@@ -14,6 +15,8 @@ const NOTCH: f64 = 10.0;
 pub struct Events {
     /// What stands on the keys that are down, whatever the layout of the keyboard.
     down: HashMap<event::Key, Key>,
+    /// Where the pointer is, in pixels.
+    pointer: [f32; 2],
     /// Whether a button went down over the scene and not over a panel.
     grabbed: bool,
 }
@@ -21,7 +24,13 @@ pub struct Events {
 impl Events {
     /// Everything since the last frame. Keys are kept from the panels unless one is being typed into.
     pub fn take(&mut self, window: &Window, controls: &mut Controls) -> Vec<Act> {
-        let (typing, pointing) = (window.is_egui_capturing_keyboard(), window.is_egui_capturing_mouse());
+        let typing = window.is_egui_capturing_keyboard();
+        // By where the pointer was when it happened, not where the last frame saw it: frames can be slow.
+        let panels = window.egui_context();
+        let covered = |[x, y]: [f32; 2]| {
+            let scale = panels.pixels_per_point();
+            panels.layer_id_at(Pos2::new(x / scale, y / scale)).is_some()
+        };
         let mut manager = window.events();
         let mut acts = Vec::new();
         let mut pressed = None;
@@ -55,12 +64,12 @@ impl Events {
                 }
                 continue;
             }
-            acts.extend(self.other(&event.value, pointing, controls));
+            acts.extend(self.other(&event.value, &covered, controls));
         }
         acts
     }
 
-    fn other(&mut self, event: &WindowEvent, pointing: bool, controls: &mut Controls) -> Vec<Act> {
+    fn other(&mut self, event: &WindowEvent, covered: &impl Fn([f32; 2]) -> bool, controls: &mut Controls) -> Vec<Act> {
         let input = match *event {
             WindowEvent::Key(key, Action::Release, _) => self.down.remove(&key).map(Input::Up),
             WindowEvent::MouseButton(button, action, _) => {
@@ -71,14 +80,19 @@ impl Events {
                     MouseButton::Button3 => Button::Middle,
                     _ => return Vec::new(),
                 };
-                if pressed && pointing {
+                if pressed && covered(self.pointer) {
                     return Vec::new();
                 }
                 self.grabbed = pressed;
                 Some(Input::Button(button, pressed))
             }
-            WindowEvent::CursorPos(x, y, _) => Some(Input::Pointer([x as f32, y as f32])),
-            WindowEvent::Scroll(_, y, _) if !pointing || self.grabbed => Some(Input::Wheel((y / NOTCH) as f32)),
+            WindowEvent::CursorPos(x, y, _) => {
+                self.pointer = [x as f32, y as f32];
+                Some(Input::Pointer(self.pointer))
+            }
+            WindowEvent::Scroll(_, y, _) if self.grabbed || !covered(self.pointer) => {
+                Some(Input::Wheel((y / NOTCH) as f32))
+            }
             WindowEvent::Focus(false) => {
                 self.down.clear();
                 let released = controls.held().into_iter().filter_map(|key| controls.take(Input::Up(key))).collect();

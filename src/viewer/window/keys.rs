@@ -214,7 +214,12 @@ pub fn sections() -> Vec<Section> {
         },
         Section {
             title: "Window",
-            rows: rows(&[("U", "panels"), ("?", "this list"), ("I", "write a picture (PNG)"), ("Q or Esc", "close")]),
+            rows: rows(&[
+                ("U", "panels"),
+                ("?", "this list"),
+                ("I", "write a picture (PNG)"),
+                ("Q or Esc", "close this list, or the window"),
+            ]),
         },
     ]
 }

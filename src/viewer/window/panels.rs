@@ -12,8 +12,9 @@ const BAD: Color32 = Color32::from_rgb(176, 28, 28);
 const DARK: Color32 = Color32::from_rgb(90, 10, 10);
 const FORCE: Color32 = Color32::from_rgb(190, 70, 40);
 const TIME: Color32 = Color32::from_rgb(40, 95, 160);
-/// Width of the panel at the right.
+/// Width of what is in the panel at the right, and of the part of the window that the panel takes.
 const WIDTH: f32 = 262.0;
+pub const SIDE: f32 = WIDTH + 44.0;
 
 /// What is written over the scene.
 #[derive(Default)]

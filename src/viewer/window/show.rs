@@ -13,7 +13,7 @@ use super::eye::lens;
 use super::keys::Act;
 use super::link::{Command, Link, Report};
 use super::orbit::Orbit;
-use super::panels::Panels;
+use super::panels::{Panels, SIDE};
 use super::puppet::Steer;
 use crate::assets::Setting;
 use crate::math::Vec3;
@@ -46,8 +46,8 @@ pub struct Options<'o> {
     pub size: (u32, u32),
     /// Layers that are shown at first.
     pub layers: Layers,
-    /// From where the scene is seen at first.
-    pub look: Look,
+    /// How near a scene that asks for no place of the camera is seen at first: 1 just fits what it starts with.
+    pub zoom: f64,
     /// Closes after so many frames; rests as long as it draws.
     pub frames: Option<u64>,
     /// Keeps a picture, and says where.
@@ -116,7 +116,7 @@ async fn run(link: &Link, options: Options<'_>, is_open: &mut bool) -> Result<Sh
     let context = Context::get();
     let fault = adapter::watch(&context.device);
     light(&mut window, context.adapter.get_info().device_type == wgpu::DeviceType::Cpu);
-    let mut screen = Screen::new(link, options.layers, options.look, (window.width(), window.height()));
+    let mut screen = Screen::new(link, options.layers, options.zoom, (window.width(), window.height()));
     let start = Instant::now();
     let mut frames = 0;
     loop {
@@ -165,7 +165,7 @@ fn picture(window: &Window, save: &mut dyn FnMut(&Picture) -> Result<String, Str
 /// What is on the screen.
 struct Screen<'l> {
     link: &'l Link,
-    look: Look,
+    zoom: f64,
     layers: Layers,
     orbit: Orbit,
     first: Orbit,
@@ -181,7 +181,7 @@ struct Screen<'l> {
 }
 
 impl<'l> Screen<'l> {
-    fn new(link: &'l Link, layers: Layers, look: Look, size: (u32, u32)) -> Self {
+    fn new(link: &'l Link, layers: Layers, zoom: f64, size: (u32, u32)) -> Self {
         let camera = Camera {
             eye: [0.3, 0.25, 0.4],
             target: [0.0, 0.1, 0.0],
@@ -191,7 +191,7 @@ impl<'l> Screen<'l> {
         let orbit = Orbit::of(&camera);
         Self {
             link,
-            look,
+            zoom,
             layers,
             orbit,
             first: orbit,
@@ -257,10 +257,14 @@ impl<'l> Screen<'l> {
     fn aim(&mut self, size: (u32, u32)) {
         let Some(stage) = &self.report.stage else { return };
         let aspect = f64::from(size.0) / f64::from(size.1.max(1));
-        let fitted = || stage.camera([&self.report.frame], &Look { aspect, ..self.look });
+        let fitted = || stage.camera([&self.report.frame], &Look { aspect, zoom: self.zoom, ..stage.look() });
         let camera = stage.viewpoint().unwrap_or_else(fitted);
         self.orbit = Orbit::of(&camera);
         self.orbit.set_height(size.1);
+        // In the middle of what the panel at the right leaves free; a small window has no such room.
+        if size.0 as f32 > 3.0 * SIDE {
+            self.orbit.pan([-0.5 * SIDE, 0.0]);
+        }
         self.first = self.orbit;
         self.canvas = Canvas::new(&camera, size);
     }
@@ -298,6 +302,7 @@ impl<'l> Screen<'l> {
             Act::Panels => self.panels.hidden = !self.panels.hidden,
             Act::Help => self.panels.help = !self.panels.help,
             Act::Picture => self.wants_picture = true,
+            Act::Quit if self.panels.help => self.panels.help = false,
             Act::Quit => self.closed = true,
         }
     }
