@@ -29,6 +29,8 @@ pub enum SolverStatus {
     Converged,
     /// The limit of sweeps came first; the forces are the best so far.
     IterationLimit,
+    /// Neither sweeps nor Newton's method get any further; the forces are the best so far.
+    Stalled,
     /// The deadline came first; the forces are the best so far.
     Deadline,
     /// The problem cannot be solved; the forces are zero.
@@ -71,6 +73,13 @@ const PLAIN: usize = 8;
 /// Sweeps after which it should be known what presses, sticks and slides, so that Newton's method can be tried; and tried again.
 const SETTLED: usize = 2;
 
+/// So often Newton's method and the sweeps after it may leave the residual as it is.
+const GIVEN_UP: usize = 4;
+
+/// A residual that gets no smaller is small enough below this, m/s: gaps are known to a nanometre, and where contacts are redundant they
+/// contradict each other by that much a step.
+const FINE: f64 = 1e-7;
+
 impl GaussSeidel {
     /// Solves from the forces that are there (a warm start, or zeros). `go_on` is asked before each sweep; a clock may say no.
     pub fn solve(&self, problem: &ContactProblem, forces: &mut [f64], go_on: impl FnMut() -> bool) -> Solution {
@@ -97,8 +106,8 @@ impl GaussSeidel {
         memory.best.extend_from_slice(forces);
         let done = |status, iterations, residual| Solution { status, iterations, residual: residual / scale };
         let newton = Newton::fits(problem);
-        // Sweeps until Newton's method is tried.
-        let mut patience = SETTLED;
+        // Sweeps until Newton's method is tried; how often it was of no use, and the least residual then.
+        let (mut patience, mut stuck, mut from) = (SETTLED, 0, f64::INFINITY);
         let (mut forward, mut spent) = (true, 0);
         while spent < self.parameters.iterations {
             if !go_on() {
@@ -131,12 +140,16 @@ impl GaussSeidel {
             if patience == 0 {
                 let (asked, improved) = memory.newton.run(problem, forces, &self.parameters, 0.1 * enough, &mut go_on);
                 spent += asked;
-                if !improved && least <= self.parameters.smooth {
-                    // Friction itself is not told apart any finer than this.
-                    forces.copy_from_slice(&memory.best);
-                    return done(SolverStatus::Converged, spent, least);
-                }
                 patience = if improved { 1 } else { SETTLED };
+                if !improved {
+                    (stuck, from) = if least < 0.5 * from { (0, least) } else { (stuck + 1, from) };
+                    let fine = least <= FINE;
+                    if fine || stuck == GIVEN_UP {
+                        forces.copy_from_slice(&memory.best);
+                        let status = if fine { SolverStatus::Converged } else { SolverStatus::Stalled };
+                        return done(status, spent, least);
+                    }
+                }
             }
         }
         // The last sweep may have been a bad guess.
