@@ -493,3 +493,78 @@ fn share_between(corners: [u32; 3], weights: [f64; 3]) -> Option<f64> {
     let share = 1.5 * (1.0 - weights.iter().fold(0.0, |m: f64, w| m.max(*w)));
     (share > 1e-3).then_some(share)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+    use parry3d::shape::TriMeshFlags;
+    use proptest::prelude::*;
+
+    fn mesh() -> SharedShape {
+        let corner =
+            |i: u32| DVec3::new(f64::from(i & 1), f64::from(i >> 1 & 1), f64::from(i >> 2)) * 0.02 - DVec3::splat(0.01);
+        let faces = [
+            [0, 2, 1],
+            [1, 2, 3],
+            [4, 5, 6],
+            [5, 7, 6],
+            [0, 1, 4],
+            [1, 5, 4],
+            [2, 6, 3],
+            [3, 6, 7],
+            [0, 4, 2],
+            [2, 4, 6],
+            [1, 3, 5],
+            [3, 7, 5],
+        ];
+        SharedShape::trimesh_with_flags((0..8).map(corner).collect(), faces.to_vec(), TriMeshFlags::ORIENTED)
+            .expect("a cube")
+    }
+
+    proptest! {
+        /// However a vertex wanders, what is left out is farther than the margin, and what is not is looked up.
+        #[test]
+        fn nothing_near_is_left_out(steps in prop::collection::vec([-0.004..0.004f64, -0.004..0.004, -0.004..0.004], 1..80)) {
+            let shape = mesh();
+            let mut far = FarVertices::new(&shape, 1);
+            let mut place = Vec3::new(0.03, 0.0, 0.0);
+            for step in steps {
+                place += Vec3::from(step);
+                let truth = signed_distance(&shape, &place);
+                match far.distance(0, &place, 0.005) {
+                    Some(found) => prop_assert_eq!(found.distance, truth.distance),
+                    None => prop_assert!(truth.distance > 0.005, "{} m", truth.distance),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn points_on_a_line_are_said_by_its_ends() {
+        let at = |x: f64, z: f64| {
+            let (a, b) = (Vec3::new(x, 0.0, z), Vec3::new(x, -1e-4, z));
+            Contact {
+                a: Anchor::World(a),
+                b: Anchor::World(b),
+                places: [a, b],
+                normal: Vec3::y(),
+                gap: 1e-4,
+                free_velocity: Vec3::zeros(),
+                free_gap: 1e-4,
+                area: 0.0,
+                layer: Layer::default(),
+                shear_compliance: 0.0,
+                feature: 0,
+            }
+        };
+        let mut contacts: Vec<Contact> =
+            (0..20).map(|i| at(0.001 * f64::from(i % 10), 0.01 * f64::from(i / 10))).collect();
+        contacts[4].gap = 0.5e-4;
+        thin_out(&mut contacts, 0);
+        assert!(contacts.len() <= FEW);
+        let has = |x: f64, z: f64| contacts.iter().any(|c| (c.places[0] - Vec3::new(x, 0.0, z)).norm() < 1e-9);
+        assert!(has(0.0, 0.0) && has(0.009, 0.0) && has(0.0, 0.01) && has(0.009, 0.01), "ends stay");
+        assert!(has(0.004, 0.0), "and what is deeper");
+    }
+}
