@@ -164,6 +164,40 @@ fn tumbling(material: Material) -> SoftBody {
     soft
 }
 
+/// Rows with few entries are answered from columns that are kept, others as a whole: both must say the same, in this step and the next.
+#[test]
+fn a_row_is_answered_alike_alone_and_in_company() {
+    let mesh = block(&Vec3::new(0.12, 0.08, 0.05), [6, 4, 3]);
+    let body = Arc::new(Continuum::new(&mesh, &vec![false; mesh.nodes.len()], RUBBER));
+    let mut soft = SoftBody::new(body, Pose::translation(0.3, 1.0, -0.2));
+    let step = Step { h: 0.01, time: 0.0, gravity: Vec3::new(0.0, -9.81, 0.0), refactor: RefactorPolicy::default() };
+    for _ in 0..2 {
+        soft.free_motion(&step);
+        let n = soft.dofs();
+        assert!(n > 200, "a sparse factor");
+        let row = |node: u32| {
+            let mut row = vec![0.0; n];
+            let at = MaterialPoint::soft(NodeMap { nodes: [node; 4], weights: [1.0, 0.0, 0.0, 0.0] });
+            soft.add_row(&at, &Vec3::new(0.3, -0.5, 0.8), &mut row);
+            row
+        };
+        let mut rows: Vec<Vec<f64>> = (0..40).map(|i| row(3 * i)).collect();
+        let mut all: Vec<f64> = (0..n).map(|i| rows.iter().map(|row| row[i]).sum()).collect();
+        let directions = rows.clone();
+        rows.iter_mut().for_each(|row| soft.apply_inverse(row));
+        soft.apply_inverse(&mut all);
+        let largest = all.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        for i in 0..n {
+            let sum: f64 = rows.iter().map(|row| row[i]).sum();
+            assert!((sum - all[i]).abs() < 1e-10 * largest, "{sum} {}", all[i]);
+        }
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let [ab, ba] = [dot(&directions[3], &rows[30]), dot(&directions[30], &rows[3])];
+        assert!((ab - ba).abs() < 1e-10 * dot(&directions[3], &rows[3]), "symmetric: {ab} {ba}");
+        soft.advance(step.h);
+    }
+}
+
 #[test]
 fn free_motion_gains_no_energy() {
     for (name, damping) in [("undamped", 0.0), ("damped", 0.002)] {

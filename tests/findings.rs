@@ -16,6 +16,10 @@ fn run(script: &str, arguments: &[&str]) -> (bool, serde_json::Value) {
     let text = String::from_utf8_lossy(&output.stdout);
     let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
     let success = json["task"]["success"].as_bool().expect("a verdict");
+    // Talvas 2015, §5.3: no penetration is left after the step.
+    let deepest = json["max_penetration_mm"].as_f64().expect("a depth");
+    println!("{script} {arguments:?}: {deepest:.3} mm deep at most");
+    assert!(deepest < 0.15 || arguments.contains(&"fingers=rigid"), "{deepest} mm");
     assert_eq!(output.status.code(), Some(if success { 0 } else { 1 }), "the exit code says the same");
     (success, json)
 }
@@ -66,6 +70,16 @@ fn a_ball_takes_four_rows_a_segment() {
     assert!(number(&json["contacts"]["max"]) > 60.0);
     // Sixteen segments, a few of them split, and the post.
     assert!(number(&json["constraints"]["max"]) <= 80.0);
+}
+
+/// Talvas 2015, fig. 6b and 6c: two hands, and something that is as soft as they are.
+#[test]
+fn a_dumbbell_and_a_soft_ball_are_lifted() {
+    for script in ["dumbbell.rhai", "soft_ball.rhai"] {
+        let (lifted, json) = run(script, &[]);
+        println!("{}", json["task"]);
+        assert!(lifted, "{}", json["task"]);
+    }
 }
 
 /// Talvas 2015, fig. 6a: the result with aggregates is that with points, within 2 mm and 2 degrees after five seconds.

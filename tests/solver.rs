@@ -364,3 +364,49 @@ proptest! {
         let _ = ContactProblem::from_text(&good[..cut]);
     }
 }
+
+/// A box of 1 kg on so many points in a circle, pushed sideways by a part of its weight: `W = h H M⁻¹ Hᵀ`, six ranks only.
+fn rigid_table(legs: usize, push: f64, mu: f64) -> ContactProblem {
+    let (h, mass, half) = (0.01, 1.0, 0.1);
+    let inertia = 2.0 / 3.0 * mass * half * half;
+    let mut rows: Vec<[f64; 6]> = Vec::new();
+    for leg in 0..legs {
+        let a = 2.0 * PI * leg as f64 / legs as f64;
+        let r = Vector3::new(half * a.cos(), -half, half * a.sin());
+        for direction in [Vector3::y(), Vector3::z(), Vector3::x()] {
+            let turn = r.cross(&direction);
+            rows.push([direction.x, direction.y, direction.z, turn.x, turn.y, turn.z]);
+        }
+    }
+    let weights = [mass, mass, mass, inertia, inertia, inertia];
+    let w = |a: &[f64; 6], b: &[f64; 6]| h * (0..6).map(|i| a[i] * b[i] / weights[i]).sum::<f64>();
+    let free = [9.81 * h * push, -9.81 * h, 0.0, 0.0, 0.0, 0.0];
+    ContactProblem {
+        delassus: rows.iter().flat_map(|a| rows.iter().map(move |b| w(a, b))).collect(),
+        free: rows.iter().map(|row| (0..6).map(|i| row[i] * free[i]).sum()).collect(),
+        laws: vec![Law::Coulomb { mu }; legs],
+    }
+}
+
+/// Redundant legs make the operator singular; sweeps alone take long over them, and steps of Newton's method would be without bounds.
+#[test]
+fn a_rigid_table_on_many_legs_stands_or_slides() {
+    for legs in [3, 8, 24] {
+        for (push, sliding) in [(0.3, 0.0), (0.7, 0.2)] {
+            let problem = rigid_table(legs, push, 0.5);
+            let mut forces = vec![0.0; problem.rows()];
+            let solution = GaussSeidel::default().solve(&problem, &mut forces, || true);
+            println!("{legs} legs, push {push}: {:?} after {} rounds", solution.status, solution.iterations);
+            assert_eq!(solution.status, SolverStatus::Converged);
+            assert!(solution.iterations < 60, "{} rounds", solution.iterations);
+            let weight: f64 = forces.iter().step_by(3).sum();
+            assert!((weight - 9.81).abs() < 1e-6, "{weight} N");
+            for leg in 0..legs {
+                let [n, t, s] = [0, 1, 2].map(|i| forces[3 * leg + i]);
+                assert!(n >= 0.0 && t.hypot(s) <= 0.5 * n + 1e-9);
+                let speed = problem.velocity(3 * leg + 2, &forces);
+                assert!((speed - 9.81 * 0.01 * sliding).abs() < 1e-7, "{speed} m/s");
+            }
+        }
+    }
+}

@@ -51,6 +51,8 @@ struct RigidModes {
     arms: Vec<Vec3>,
     total: f64,
     inverse_inertia: Mat3,
+    /// `A⁻¹ M Φ`, motion after motion, once it is asked for in a step.
+    responses: Vec<f64>,
 }
 
 impl RigidModes {
@@ -73,6 +75,27 @@ impl RigidModes {
             torque += y.cross(&f);
         }
         (force / self.total, self.inverse_inertia * torque)
+    }
+
+    /// Has the loads that would cause the six motions answered.
+    fn respond(&mut self, state: &mut ContinuumState) {
+        let n = 3 * self.masses.len();
+        let mut responses = std::mem::take(&mut self.responses);
+        responses.resize(6 * n, 0.0);
+        for (k, load) in responses.chunks_exact_mut(n).enumerate() {
+            let axis = |first: usize| Vec3::from_fn(|i, _| if first + i == k { 1.0 } else { 0.0 });
+            self.add((axis(0), axis(3)), 1.0, true, load);
+        }
+        state.apply_inverse(&mut responses);
+        self.responses = responses;
+    }
+
+    /// Adds `scale` times the answer to the load that would cause a motion.
+    fn add_responses(&self, (linear, angular): (Vec3, Vec3), scale: f64, onto: &mut [f64]) {
+        let parts = linear.iter().chain(&angular);
+        for (part, response) in parts.zip(self.responses.chunks_exact(onto.len())) {
+            onto.iter_mut().zip(response).for_each(|(x, r)| *x += scale * part * r);
+        }
     }
 
     /// Momentum of velocities, as the rigid motion that has it.
@@ -257,6 +280,7 @@ impl Body for SoftBody {
         self.start_velocities.copy_from_slice(&self.velocities);
         self.fit_frame();
         self.model.prepare(&mut self.state, step.h, &step.refactor);
+        self.rigid.responses.clear();
         let gravity = self.frame.transpose() * step.gravity;
         let masses = self.model.masses();
         let mut dv = std::mem::take(&mut self.dv);
@@ -294,17 +318,21 @@ impl Body for SoftBody {
 
     fn apply_inverse(&mut self, rows: &mut [f64]) {
         let drag = self.drag();
+        if self.free && self.rigid.responses.is_empty() {
+            self.rigid.respond(&mut self.state);
+        }
         for row in rows.chunks_exact_mut(self.model.dofs()) {
             turn(&self.frame.transpose(), row);
             if self.free {
+                // A⁻¹ Pᵀ r = A⁻¹ r − (A⁻¹ M Φ) whole: the row itself stays sparse.
                 let whole = self.rigid.response(row);
-                self.rigid.add(whole, -1.0, true, row);
-                self.state.apply_inverse(row);
+                self.state.apply_inverse_to_few(row);
+                self.rigid.add_responses(whole, -1.0, row);
                 let spurious = self.rigid.motion(row);
                 self.rigid.add(spurious, -1.0, false, row);
                 self.rigid.add(whole, 1.0 / drag, false, row);
             } else {
-                self.state.apply_inverse(row);
+                self.state.apply_inverse_to_few(row);
             }
             turn(&self.frame, row);
         }

@@ -152,6 +152,36 @@ impl Anchor {
     }
 }
 
+/// The outermost layer of soft skin at a contact, pressed between skin and body.
+///
+/// With thickness `L`, modulus `M` and area `S` a strain `e` takes the pressure `f/S = M e / (1 − e)`: linear at first, and it cannot be
+/// pressed to nothing. So `δ(f) = c f / (1 + c f / L)` with `c = L / (M S)`. A step takes it for linear about the force of the last one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Layer {
+    /// `c` of the layers on both sides together, m/N; zero where there is none.
+    pub softness: f64,
+    /// `L`, of both together, m.
+    pub thickness: f64,
+    /// Force of the last step, N.
+    pub pressed: f64,
+}
+
+impl Layer {
+    /// How far it gives way under a force, m.
+    pub fn depth(&self, force: f64) -> f64 {
+        self.softness * force / (1.0 + self.strained(force))
+    }
+
+    /// How much further per newton, m/N.
+    pub fn compliance(&self, force: f64) -> f64 {
+        self.softness / (1.0 + self.strained(force)).powi(2)
+    }
+
+    fn strained(&self, force: f64) -> f64 {
+        if self.thickness > 0.0 { self.softness * force / self.thickness } else { 0.0 }
+    }
+}
+
 /// Two surfaces close to each other at one place. Its direction is fixed at the start of the step (formulation §1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
@@ -171,9 +201,9 @@ pub struct Contact {
     pub free_gap: f64,
     /// Area that it stands for, m².
     pub area: f64,
-    /// How far the outermost layer of the skin gives way per newton, along the normal and across it, m/N.
-    pub compliance: f64,
-    /// See [`Contact::compliance`].
+    /// How the outermost layer of the skin gives way along the normal.
+    pub layer: Layer,
+    /// How far it gives way across it per newton, m/N.
     pub shear_compliance: f64,
     /// Which features meet, to know it again in the next step.
     pub feature: u64,
@@ -189,5 +219,22 @@ impl Contact {
     pub fn add_row(&self, bodies: &Bodies, body: BodyKind, direction: &Vec3, row: &mut [f64]) {
         self.a.add_row(bodies, body, &self.places[0], direction, row);
         self.b.add_row(bodies, body, &self.places[1], &-direction, row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_is_never_pressed_to_nothing() {
+        let layer = Layer { softness: 1e-3, thickness: 1e-4, pressed: 0.0 };
+        assert!((layer.depth(1e-6) - 1e-9).abs() < 1e-13, "linear at first");
+        assert!(layer.depth(1e6) < 1e-4 && layer.depth(1e6) > 0.99e-4);
+        for force in [0.0, 0.01, 0.3, 5.0] {
+            let difference = (layer.depth(force + 1e-6) - layer.depth(force - 1e-6)) / 2e-6;
+            assert!((layer.compliance(force) - difference).abs() < 1e-6 * difference);
+        }
+        assert_eq!(Layer::default().depth(3.0), 0.0);
     }
 }

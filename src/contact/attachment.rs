@@ -1,5 +1,5 @@
 use super::aggregate::tangents;
-use super::anchor::{Anchor, Contact};
+use super::anchor::{Anchor, Contact, Layer};
 use crate::body::{Bodies, HandId};
 use crate::hand::NodeMap;
 use crate::math::Vec3;
@@ -136,7 +136,7 @@ impl Attachment {
                 free_velocity,
                 free_gap: 0.0,
                 area: 0.0,
-                compliance: 0.0,
+                layer: Layer::default(),
                 shear_compliance: 0.0,
                 feature: 0,
             }

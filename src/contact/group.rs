@@ -49,6 +49,7 @@ pub struct Group {
 }
 
 /// What post-stabilisation needs to know.
+#[derive(Clone, Copy)]
 pub(super) struct PositionStage<'a> {
     pub blocks: &'a [Block],
     pub rows: &'a Rows,
@@ -61,6 +62,9 @@ pub(super) struct PositionStage<'a> {
 
 /// Position errors below this are left alone, m.
 const SLOP: f64 = 1e-8;
+
+/// The most that a step pushes anything out, m.
+const MOST: f64 = 1e-3;
 
 impl Group {
     /// Forgets everything but memory.
@@ -174,8 +178,10 @@ impl Group {
                     let rest = if held { 0.0 } else { stage.offset * t.direction.dot(&contact.normal) };
                     t.direction.dot(&apart) - rest
                 };
-                let given = block.compliance[0] * block.force[0];
-                let error: f64 = stage.rows.terms(block.rows.start + row).iter().map(error).sum::<f64>() + given;
+                let terms = stage.rows.terms(block.rows.start + row).iter();
+                let error: f64 = terms.map(error).sum::<f64>() + block.given;
+                // What lay deep inside from the beginning comes out over some steps, or tissue would be torn apart.
+                let error = if held { error } else { error.max(-MOST) };
                 worst = worst.max(if held { error.abs() } else { -error });
                 self.position_rows.push(first + row);
                 self.position_problem.free.push(error);

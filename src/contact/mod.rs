@@ -4,6 +4,7 @@
 mod aggregate;
 mod anchor;
 mod attachment;
+mod deep;
 mod distance;
 mod group;
 mod material;
@@ -16,7 +17,7 @@ mod system;
 mod triangle;
 
 pub use aggregate::{Aggregate, Pressure, TouchingPoint, split_by_normal, tangents};
-pub use anchor::{Anchor, Contact};
+pub use anchor::{Anchor, Contact, Layer};
 pub use attachment::{Attachment, AttachmentFault, Joint, Part};
 pub use distance::{Signed, nearest_on_triangle, signed_distance, sweep};
 pub use group::Group;

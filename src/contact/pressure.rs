@@ -17,10 +17,10 @@ use crate::solver::Anderson;
 /// follows from Signorini's law at every contact,
 ///
 /// ```text
-/// 0 ≤ P ⟂ gap + h n·v_free + c P + h² n Σ_bodies H A⁻¹ (Hᵀ n P + q_T) ≥ 0,
+/// 0 ≤ P ⟂ gap + h n·v_free + δ(P) + h² n Σ_bodies H A⁻¹ (Hᵀ n P + q_T) ≥ 0,
 /// ```
 ///
-/// `c` being the compliance of the outermost layer and `q_T` the friction. All bodies move, so the spread does not overshoot when a light
+/// `δ` being what the outermost layer gives way by ([`super::Layer`]) and `q_T` the friction. All bodies move, so the spread does not overshoot when a light
 /// object tilts. At rest it is exact: the aggregate's force is `Σ P`, and no point is inside.
 ///
 /// Friction is an unknown too, three rows for each aggregate of the last step with the shares that it had then, in an ellipsoid, and two for
@@ -124,8 +124,9 @@ impl PressureSolve {
             for i in pair.contacts.clone() {
                 let contact = &near.contacts[i];
                 let before = memory.find((pair.a, pair.b, contact.feature));
-                let (gap, compliance) = (contact.free_gap, contact.compliance);
-                let force = before.map_or(0.0, |m| m.pressure);
+                let (layer, force) = (&contact.layer, contact.layer.pressed);
+                let compliance = layer.compliance(force);
+                let gap = contact.free_gap + layer.depth(force) - compliance * force;
                 parts = parts.max(before.and_then(|m| m.part).map_or(0, |part| part + 1));
                 let line = Line { gap, compliance, force, ..Line::at(Kind::Press, i, contact.normal) };
                 self.push_line(bodies, contact, line);

@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use parry3d::query::{ContactManifold, ContactManifoldsWorkspace, DefaultQueryDispatcher, PersistentQueryDispatcher};
-use parry3d::shape::PolygonalFeature;
+use parry3d::shape::{PolygonalFeature, ShapeType, SharedShape};
 
-use super::anchor::{Anchor, Contact};
+use super::anchor::{Anchor, Contact, Layer};
 use super::distance::{Signed, nearest_on_triangle, signed_distance, sweep};
 use super::material::{Friction, Materials};
 use super::memory::Memory;
@@ -50,6 +51,44 @@ pub struct Proximity {
     /// it is as good as the nearest: along an edge or a rod all places are equally near, and a contact must not wander among them.
     nearest_before: Memory<[f64; 3]>,
     nearest_now: Memory<[f64; 3]>,
+    /// What was found of vertices far from meshes and hulls, by surface and shape.
+    far: BTreeMap<(usize, usize), FarVertices>,
+}
+
+/// Vertices of a surface and how far each was from a shape when that was last looked up. Distance changes no faster than place, so most
+/// of them need not be looked up again for a while.
+struct FarVertices {
+    /// Kept, so that another shape in its place is told apart from it.
+    shape: SharedShape,
+    /// Place in the frame of the shape, and distance.
+    known: Vec<(Vec3, f64)>,
+}
+
+impl std::fmt::Debug for FarVertices {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "FarVertices({})", self.known.len())
+    }
+}
+
+impl FarVertices {
+    fn new(shape: &SharedShape, vertices: usize) -> Self {
+        Self { shape: shape.clone(), known: vec![(Vec3::zeros(), f64::NEG_INFINITY); vertices] }
+    }
+
+    fn is_of(&self, shape: &SharedShape, vertices: usize) -> bool {
+        Arc::ptr_eq(&self.shape.0, &shape.0) && self.known.len() == vertices
+    }
+
+    /// Its distance, or none if it is farther than `margin` for sure.
+    fn distance(&mut self, vertex: usize, place: &Vec3, margin: f64) -> Option<Signed> {
+        let (before, distance) = self.known[vertex];
+        if distance - (place - before).norm() > margin {
+            return None;
+        }
+        let signed = signed_distance(&self.shape, place);
+        self.known[vertex] = (*place, signed.distance);
+        Some(signed)
+    }
 }
 
 /// Contact of two shapes, with parry3d's working memory.
@@ -76,6 +115,12 @@ struct Search<'a> {
 /// Points of two shapes nearer to each other than this are one, m.
 const SAME_PLACE: f64 = 1e-4;
 
+/// Two shapes may touch at this many points without any being taken out; those that are lie between others that look the same way, by the
+/// cosine of the angle, and are no deeper than those, m.
+const FEW: usize = 8;
+const SAME_WAY: f64 = 0.9998;
+const SAME_GAP: f64 = 1e-6;
+
 /// Contacts that the free motion leaves farther apart than this many alarm distances are not kept.
 const KEPT: f64 = 0.5;
 
@@ -85,8 +130,10 @@ impl Search<'_> {
         let free_velocity = a.velocity(self.bodies, &places[0]) - b.velocity(self.bodies, &places[1]);
         let free_gap = gap + self.h * normal.dot(&free_velocity);
         let [one, other] = [&a, &b].map(|anchor| self.layer_compliance(anchor, area));
-        let (compliance, shear_compliance) = (one[0] + other[0], one[1] + other[1]);
-        Contact { a, b, places, normal, gap, free_velocity, free_gap, area, compliance, shear_compliance, feature }
+        let soft = [one, other].iter().filter(|c| c[0] > 0.0).count();
+        let layer = Layer { softness: one[0] + other[0], thickness: self.parameters.layer * soft as f64, pressed: 0.0 };
+        let shear_compliance = one[1] + other[1];
+        Contact { a, b, places, normal, gap, free_velocity, free_gap, area, layer, shear_compliance, feature }
     }
 
     /// The outermost layer of soft skin is finer than its mesh, and gives way at each point by itself: thickness over area and modulus,
@@ -159,16 +206,16 @@ impl Proximity {
 
     fn surfaces_and_shapes(&mut self, search: &Search<'_>) {
         let (surfaces, shapes) = (std::mem::take(&mut self.surfaces), std::mem::take(&mut self.shapes));
-        for surface in &surfaces {
+        for (s, surface) in surfaces.iter().enumerate() {
             let speed = surface.top_speed(search.bodies);
-            for (shape, bounds) in &shapes {
+            for (i, (shape, bounds)) in shapes.iter().enumerate() {
                 let speed = speed + shape.top_speed(search.bodies);
                 let own = matches!((surface.kind, shape), (SurfaceKind::Samples(a), ShapeKind::Rigid(b)) if a == *b);
                 if own || !surface.bounds.meets(bounds, search.reach(speed)) {
                     continue;
                 }
                 let first = self.contacts.len();
-                self.surface_on_shape(search, surface, *shape, speed);
+                self.surface_on_shape(search, surface, *shape, (s, i), speed);
                 let ids = [surface.kind.body(search.bodies), shape.body(search.bodies)];
                 let materials = [surface.kind.material(search.bodies), shape.material(search.bodies)];
                 let friction = search.materials.pair(materials[0], materials[1]);
@@ -180,7 +227,14 @@ impl Proximity {
 
     /// Vertices of a surface against a shape; and where an edge or corner of the shape reaches between them, the nearest point of the
     /// triangle there.
-    fn surface_on_shape(&mut self, search: &Search<'_>, surface: &Surface, kind: ShapeKind, speed: f64) {
+    fn surface_on_shape(
+        &mut self,
+        search: &Search<'_>,
+        surface: &Surface,
+        kind: ShapeKind,
+        key: (usize, usize),
+        speed: f64,
+    ) {
         let (bodies, p) = (search.bodies, search.parameters);
         let (shape, pose) = (kind.shape(bodies), kind.pose(bodies));
         let ids = [surface.kind.body(bodies), kind.body(bodies)];
@@ -190,10 +244,22 @@ impl Proximity {
         let swept = search.h * speed > p.alarm;
         let to_local = |x: &Vec3| pose.rotation.inverse_transform_vector(&(x - pose.translation.vector));
         let margin = if swept { search.reach(speed) } else { near }.max(near + surface.longest_edge);
+        let count = surface.positions.len();
+        let mut far = is_costly(shape).then(|| {
+            let far = self.far.entry(key).or_insert_with(|| FarVertices::new(shape, count));
+            if !far.is_of(shape, count) {
+                *far = FarVertices::new(shape, count);
+            }
+            far
+        });
         self.distances.clear();
         for (v, x) in surface.positions.iter().enumerate() {
             let x_local = to_local(x);
-            let signed = local_bounds.contains(&x_local, margin).then(|| signed_distance(shape, &x_local));
+            let signed = match &mut far {
+                _ if !local_bounds.contains(&x_local, margin) => None,
+                Some(far) => far.distance(v, &x_local, margin),
+                None => Some(signed_distance(shape, &x_local)),
+            };
             self.distances.push(signed);
             let Some(signed) = signed else { continue };
             let anchor = surface.kind.anchor(bodies, [v as u32; 3], [1.0, 0.0, 0.0]);
@@ -384,7 +450,36 @@ impl Proximity {
                 }
             }
         }
+        thin_out(&mut self.contacts, first);
     }
+}
+
+/// Takes contacts of two shapes out that lie between two others which look the same way: of rigid bodies those say it all. A mesh on a
+/// plane has dozens.
+fn thin_out(contacts: &mut Vec<Contact>, first: usize) {
+    let mut i = first;
+    while contacts.len() - first > FEW && i < contacts.len() {
+        let between = |one: &Contact, other: &Contact| {
+            let (c, along) = (&contacts[i], other.places[0] - one.places[0]);
+            let part = (c.places[0] - one.places[0]).dot(&along) / along.norm_squared();
+            let off = (c.places[0] - one.places[0] - part * along).norm();
+            let gap = one.gap + part * (other.gap - one.gap);
+            let alike = [one, other].iter().all(|o| o.normal.dot(&c.normal) > SAME_WAY);
+            alike && part > 0.0 && part < 1.0 && off < 2.0 * SAME_PLACE && c.gap > gap - SAME_GAP
+        };
+        let others = (first..contacts.len()).filter(|&j| j != i);
+        let implied = others.clone().any(|j| others.clone().any(|k| j < k && between(&contacts[j], &contacts[k])));
+        if implied {
+            contacts.remove(i);
+        } else {
+            i += 1;
+        }
+    }
+}
+
+/// Whether the distance from a shape takes a search.
+fn is_costly(shape: &SharedShape) -> bool {
+    matches!(shape.shape_type(), ShapeType::TriMesh | ShapeType::ConvexPolyhedron | ShapeType::Compound)
 }
 
 /// The share of a corner's area that a point between the corners of a triangle gets: none at a corner, so that it comes and goes
@@ -397,4 +492,79 @@ fn share_between(corners: [u32; 3], weights: [f64; 3]) -> Option<f64> {
     }
     let share = 1.5 * (1.0 - weights.iter().fold(0.0, |m: f64, w| m.max(*w)));
     (share > 1e-3).then_some(share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+    use parry3d::shape::TriMeshFlags;
+    use proptest::prelude::*;
+
+    fn mesh() -> SharedShape {
+        let corner =
+            |i: u32| DVec3::new(f64::from(i & 1), f64::from(i >> 1 & 1), f64::from(i >> 2)) * 0.02 - DVec3::splat(0.01);
+        let faces = [
+            [0, 2, 1],
+            [1, 2, 3],
+            [4, 5, 6],
+            [5, 7, 6],
+            [0, 1, 4],
+            [1, 5, 4],
+            [2, 6, 3],
+            [3, 6, 7],
+            [0, 4, 2],
+            [2, 4, 6],
+            [1, 3, 5],
+            [3, 7, 5],
+        ];
+        SharedShape::trimesh_with_flags((0..8).map(corner).collect(), faces.to_vec(), TriMeshFlags::ORIENTED)
+            .expect("a cube")
+    }
+
+    proptest! {
+        /// However a vertex wanders, what is left out is farther than the margin, and what is not is looked up.
+        #[test]
+        fn nothing_near_is_left_out(steps in prop::collection::vec([-0.004..0.004f64, -0.004..0.004, -0.004..0.004], 1..80)) {
+            let shape = mesh();
+            let mut far = FarVertices::new(&shape, 1);
+            let mut place = Vec3::new(0.03, 0.0, 0.0);
+            for step in steps {
+                place += Vec3::from(step);
+                let truth = signed_distance(&shape, &place);
+                match far.distance(0, &place, 0.005) {
+                    Some(found) => prop_assert_eq!(found.distance, truth.distance),
+                    None => prop_assert!(truth.distance > 0.005, "{} m", truth.distance),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn points_on_a_line_are_said_by_its_ends() {
+        let at = |x: f64, z: f64| {
+            let (a, b) = (Vec3::new(x, 0.0, z), Vec3::new(x, -1e-4, z));
+            Contact {
+                a: Anchor::World(a),
+                b: Anchor::World(b),
+                places: [a, b],
+                normal: Vec3::y(),
+                gap: 1e-4,
+                free_velocity: Vec3::zeros(),
+                free_gap: 1e-4,
+                area: 0.0,
+                layer: Layer::default(),
+                shear_compliance: 0.0,
+                feature: 0,
+            }
+        };
+        let mut contacts: Vec<Contact> =
+            (0..20).map(|i| at(0.001 * f64::from(i % 10), 0.01 * f64::from(i / 10))).collect();
+        contacts[4].gap = 0.5e-4;
+        thin_out(&mut contacts, 0);
+        assert!(contacts.len() <= FEW);
+        let has = |x: f64, z: f64| contacts.iter().any(|c| (c.places[0] - Vec3::new(x, 0.0, z)).norm() < 1e-9);
+        assert!(has(0.0, 0.0) && has(0.009, 0.0) && has(0.0, 0.01) && has(0.009, 0.01), "ends stay");
+        assert!(has(0.004, 0.0), "and what is deeper");
+    }
 }

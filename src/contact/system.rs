@@ -3,6 +3,7 @@ use std::ops::Range;
 use super::aggregate::{Aggregate, Pressure, TouchingPoint, split_by_normal, tangents};
 use super::anchor::Contact;
 use super::attachment::Attachment;
+use super::deep::DeepPoints;
 use super::group::{Group, PositionStage};
 use super::memory::{ContactMemory, Memory, Remembered, RememberedContact};
 use super::parameters::{ContactParameters, Method};
@@ -26,6 +27,9 @@ pub struct Block {
     pub mu: f64,
     /// Gap along its first row at the start of the step, m.
     pub gap: f64,
+    /// How far the skin's outermost layer gives way along the first row: under the force of the last step, and once solved under that
+    /// of this one, m.
+    pub given: f64,
     /// How far the skin's outermost layer gives way along each row per newton (or newton metre), m/N (or 1/N·m).
     pub compliance: [f64; 4],
     /// The frame of its rows: normal and two tangents.
@@ -73,16 +77,16 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.terms.clear();
         self.ends.clear();
     }
 
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    fn push(&mut self, terms: impl Iterator<Item = RowTerm>) {
+    pub fn push(&mut self, terms: impl Iterator<Item = RowTerm>) {
         self.terms.extend(terms);
         self.ends.push(self.terms.len());
     }
@@ -110,6 +114,7 @@ pub struct System {
     memory: Memory<Remembered>,
     contact_memory: ContactMemory,
     pressure: PressureSolve,
+    deep: DeepPoints,
     // Working memory.
     parents: Vec<u32>,
     points: Vec<TouchingPoint>,
@@ -164,6 +169,12 @@ impl System {
         for attachment in attachments {
             near.contacts.extend(attachment.links(bodies));
         }
+        for pair in &near.pairs {
+            for contact in &mut near.contacts[pair.contacts.clone()] {
+                let before = self.contact_memory.find((pair.a, pair.b, contact.feature));
+                contact.layer.pressed = before.map_or(0.0, |m| m.pressure);
+            }
+        }
         let soft = |p: &Pair| p.aggregate && is_soft(bodies, p);
         let spread = parameters.method == Method::Aggregate && parameters.pressure == Pressure::NonUniform;
         if spread && near.pairs.iter().any(soft) {
@@ -189,11 +200,6 @@ impl System {
         self.sort_into_groups(bodies);
     }
 
-    fn touched(bodies: &Bodies, contact: &Contact) -> [Option<BodyKind>; 4] {
-        let ([a, b], [c, d]) = (contact.a.bodies(bodies), contact.b.bodies(bodies));
-        [a, b, c, d]
-    }
-
     /// Three rows a contact. Contacts that the free motion leaves open take part too if they are as good as touching: the other forces of
     /// the step may close them.
     fn point_pair(&mut self, bodies: &Bodies, near: &Proximity, index: usize, pair: &Pair) {
@@ -212,10 +218,16 @@ impl System {
             self.blocks.push(Block {
                 source: Source::Point { pair: index, contact: i },
                 rows: first..first + 3,
-                bodies: Self::touched(bodies, contact),
+                bodies: touched(bodies, contact),
                 mu: pair.friction.now(before),
                 gap: contact.gap,
-                compliance: [contact.compliance, contact.shear_compliance, contact.shear_compliance, 0.0],
+                given: contact.layer.depth(contact.layer.pressed),
+                compliance: [
+                    contact.layer.compliance(contact.layer.pressed),
+                    contact.shear_compliance,
+                    contact.shear_compliance,
+                    0.0,
+                ],
                 frame,
                 force: start_force(&frame, before),
             });
@@ -310,24 +322,29 @@ impl System {
         let gap = gap.sum();
         // The layer gives way at every point by its part of the force. Along the skin only where the pair is split: there the friction of
         // one part does what the pressure of the other does, and without it nothing says which of them.
-        let mut compliance = [0.0; 4];
-        for (&i, rows) in members.iter().zip(&aggregate.rows) {
+        let (mut compliance, mut given) = ([0.0; 4], 0.0);
+        let force = start_force(&frame, before);
+        for ((&i, rows), point) in members.iter().zip(&aggregate.rows).zip(&aggregate.patch.points) {
             let contact = &near.contacts[i as usize];
+            let (layer, pressed) = (&contact.layer, point.share * force[0]);
             let shear = if split { contact.shear_compliance } else { 0.0 };
-            let gives = [contact.compliance, shear, shear, shear];
-            for ((sum, give), row) in compliance.iter_mut().zip(gives).zip(rows) {
+            for ((sum, give), row) in
+                compliance.iter_mut().zip([layer.compliance(pressed), shear, shear, shear]).zip(rows)
+            {
                 *sum += give * row.norm_squared();
             }
+            given += point.share * layer.depth(pressed);
         }
         self.blocks.push(Block {
             source: Source::Aggregate { pair: index, aggregate: slot, part },
             rows: first..first + rows,
-            bodies: Self::touched(bodies, &near.contacts[members[0] as usize]),
+            bodies: touched(bodies, &near.contacts[members[0] as usize]),
             mu: pair.friction.now(before),
             gap,
+            given,
             compliance,
             frame,
-            force: start_force(&frame, before),
+            force,
         });
     }
 
@@ -340,9 +357,10 @@ impl System {
         self.blocks.push(Block {
             source: Source::Attachment(index),
             rows: first_row..self.rows.len(),
-            bodies: Self::touched(bodies, &near.contacts[first_link]),
+            bodies: touched(bodies, &near.contacts[first_link]),
             mu: 0.0,
             gap: 0.0,
+            given: 0.0,
             compliance: [0.0; 4],
             frame: [Vec3::zeros(); 3],
             force: [0.0; 4],
@@ -417,8 +435,7 @@ impl System {
                         group.problem.delassus[(first + row) * (n + 1)] += block.compliance[row] / h;
                     }
                     // What is not yet touching may come as near as it takes to touch.
-                    let given = block.compliance[0] * block.force[0];
-                    group.problem.free[first] += (block.gap + given).max(0.0) / h;
+                    group.problem.free[first] += (block.gap + block.given).max(0.0) / h;
                     group.forces[first..first + block.rows.len()].copy_from_slice(&block.force[..block.rows.len()]);
                 }
                 group.problem.laws.push(law);
@@ -444,6 +461,21 @@ impl System {
         moved
     }
 
+    /// Pushes single points out that the step leaves deep inside. Returns whether anything moved.
+    pub fn push_out_deep_points(
+        &mut self,
+        bodies: &mut Bodies,
+        near: &Proximity,
+        solver: &GaussSeidel,
+        offset: f64,
+        h: f64,
+    ) -> bool {
+        let Self { blocks, rows, contact_memory, deep, .. } = self;
+        let stage = PositionStage { blocks, rows, contacts: &near.contacts, solver, offset, h };
+        let attachments = blocks.iter().filter(|block| matches!(block.source, Source::Attachment(_)));
+        deep.push_out(bodies, near, contact_memory, attachments, rows, &stage)
+    }
+
     /// Takes the solved forces over into the blocks, and remembers them for the next step. A contact slides if it moves faster than
     /// `slow`, m/s.
     pub fn remember(&mut self, near: &Proximity, slow: f64) {
@@ -459,6 +491,16 @@ impl System {
                     Source::Point { pair, contact } => key(pair, near.contacts[contact].feature),
                     Source::Aggregate { pair, part, .. } => key(pair, u64::from(part)),
                     Source::Attachment(_) => continue,
+                };
+                let pressed = group.forces[first];
+                block.given = match block.source {
+                    Source::Aggregate { aggregate, .. } => {
+                        let shares = members[aggregate].iter().zip(&aggregates[aggregate].patch.points);
+                        let depth = |i: u32, share: f64| near.contacts[i as usize].layer.depth(share * pressed);
+                        shares.map(|(&i, p)| p.share * depth(i, p.share)).sum()
+                    }
+                    Source::Point { contact, .. } => near.contacts[contact].layer.depth(pressed),
+                    Source::Attachment(_) => 0.0,
                 };
                 block.force = [0.0; 4];
                 block.force[..block.rows.len()].copy_from_slice(&group.forces[first..first + block.rows.len()]);
@@ -482,6 +524,12 @@ impl System {
         memory.sort();
         contact_memory.sort();
     }
+}
+
+/// The bodies that a contact moves.
+pub(super) fn touched(bodies: &Bodies, contact: &Contact) -> [Option<BodyKind>; 4] {
+    let ([a, b], [c, d]) = (contact.a.bodies(bodies), contact.b.bodies(bodies));
+    [a, b, c, d]
 }
 
 /// Whether the one side of a pair is skin that gives way.

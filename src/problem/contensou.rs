@@ -80,7 +80,7 @@ impl ContactPatch {
     }
 
     /// Gradient and Hessian of `Σ p_i √(|v_i|² + smooth²)`.
-    fn smooth_derivatives(&self, u: &Vector3<f64>, smooth: f64) -> (Vector3<f64>, Matrix3<f64>) {
+    pub fn smooth_derivatives(&self, u: &Vector3<f64>, smooth: f64) -> (Vector3<f64>, Matrix3<f64>) {
         let (mut gradient, mut hessian) = (Vector3::zeros(), Matrix3::zeros());
         for p in &self.points {
             let v = Self::point_velocity(p, u);

@@ -183,6 +183,9 @@ impl World {
         if self.system.correct_positions(&mut self.bodies, &self.near, &solver, offset, step.h) {
             self.follow_bones();
         }
+        if self.system.push_out_deep_points(&mut self.bodies, &self.near, &solver, offset, step.h) {
+            self.follow_bones();
+        }
     }
 
     fn follow_bones(&mut self) {

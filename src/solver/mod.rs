@@ -3,8 +3,10 @@
 
 mod anderson;
 mod ball;
+mod block;
 mod gauss_seidel;
 mod lcp;
+mod newton;
 mod pyramid;
 
 pub use anderson::Anderson;

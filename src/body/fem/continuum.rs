@@ -368,6 +368,11 @@ impl ContinuumState {
         self.factor.solve(rows);
     }
 
+    /// `A⁻¹` on one right-hand side that is mostly zero.
+    pub fn apply_inverse_to_few(&mut self, row: &mut [f64]) {
+        self.factor.solve_few(row);
+    }
+
     /// How often the system was factored.
     pub fn refactorisations(&self) -> u64 {
         self.refactorisations

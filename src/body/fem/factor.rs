@@ -17,6 +17,12 @@ const DENSE: usize = 200;
 /// Solves by substitution before the inverse is made: with a factor that serves for one step only it never is.
 const SOLVES_BEFORE_INVERSE: u32 = 2;
 
+/// Up to this many unknowns columns of the inverse of a sparse system are kept: 16 MB.
+const KEPT: usize = 1400;
+
+/// Right-hand sides with more entries than this are solved for as a whole.
+const FEW: usize = 36;
+
 /// `A = m M + k K` factored, with all its memory kept from step to step.
 pub struct Factor(Kind);
 
@@ -55,6 +61,16 @@ struct Sparse {
     lower: Vec<f64>,
     scratch: MemBuffer,
     columns: usize,
+    inverse: Columns,
+}
+
+/// Columns of the inverse that were asked for since the last factorisation. What touches a body touches a few of its nodes, step after
+/// step, while a factor lasts.
+struct Columns {
+    /// Column-major; nothing if the body is too large.
+    values: Vec<f64>,
+    known: Vec<bool>,
+    sum: Vec<f64>,
 }
 
 /// The matrix is not positive definite, or not finite.
@@ -135,6 +151,14 @@ impl Factor {
         match &mut self.0 {
             Kind::Dense(dense) => dense.substitute(rhs),
             Kind::Sparse(sparse) => sparse.solve(rhs),
+        }
+    }
+
+    /// Solves in place for one right-hand side that is mostly zero.
+    pub fn solve_few(&mut self, rhs: &mut [f64]) {
+        match &mut self.0 {
+            Kind::Dense(dense) => dense.solve(rhs),
+            Kind::Sparse(sparse) => sparse.solve_few(rhs),
         }
     }
 
@@ -242,6 +266,11 @@ impl Sparse {
             symbolic,
             scratch: MemBuffer::new(faer::dyn_stack::StackReq::EMPTY),
             columns: 0,
+            inverse: Columns {
+                values: if n <= KEPT { vec![0.0; n * n] } else { Vec::new() },
+                known: vec![false; n],
+                sum: vec![0.0; n],
+            },
         };
         sparse.make_room(4);
         sparse
@@ -257,6 +286,7 @@ impl Sparse {
     }
 
     fn factor(&mut self) -> Result<(), NotPositive> {
+        self.inverse.known.fill(false);
         let matrix = SparseColMatRef::new(self.matrix.as_ref(), &self.values[..]);
         let stack = MemStack::new(&mut self.scratch);
         self.symbolic
@@ -279,5 +309,27 @@ impl Sparse {
         let factor = LltRef::new(&self.symbolic, &self.lower[..]);
         let rhs = MatMut::from_column_major_slice_mut(rhs, self.n, columns);
         factor.solve_in_place_with_conj(Conj::No, rhs, Par::Seq, MemStack::new(&mut self.scratch));
+    }
+
+    fn solve_few(&mut self, rhs: &mut [f64]) {
+        let n = self.n;
+        if self.inverse.values.is_empty() || rhs.iter().filter(|x| **x != 0.0).count() > FEW {
+            return self.solve(rhs);
+        }
+        let mut values = std::mem::take(&mut self.inverse.values);
+        let mut sum = std::mem::take(&mut self.inverse.sum);
+        sum.fill(0.0);
+        for (j, &x) in rhs.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+            let column = &mut values[j * n..(j + 1) * n];
+            if !self.inverse.known[j] {
+                column.fill(0.0);
+                column[j] = 1.0;
+                self.solve(column);
+                self.inverse.known[j] = true;
+            }
+            sum.iter_mut().zip(&*column).for_each(|(y, a)| *y += a * x);
+        }
+        rhs.copy_from_slice(&sum);
+        (self.inverse.values, self.inverse.sum) = (values, sum);
     }
 }

@@ -92,7 +92,7 @@ fn gauss_seidel(problem: &ContactProblem, frictionless: bool) -> Answer {
     let ms = 1e3 * start.elapsed().as_secs_f64();
     let status = match &solution.status {
         SolverStatus::Converged => "converged".into(),
-        SolverStatus::IterationLimit => "not converged".into(),
+        SolverStatus::IterationLimit | SolverStatus::Stalled => "not converged".into(),
         SolverStatus::Deadline => "out of time".into(),
         SolverStatus::Bad(fault) => fault.to_string(),
     };
