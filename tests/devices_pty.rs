@@ -289,7 +289,7 @@ fn a_wrong_speed_is_diagnosed_in_words() {
             assert!(start.elapsed() < PATIENCE, "{name}: {}, {:?}", source.state(), source.statistics());
             std::thread::sleep(Duration::from_millis(20));
         };
-        assert!(hint.contains(right), "{name}: {hint}");
+        assert!(hint.contains(right) && hint.ends_with(&format!("The profile sets {wrong}")), "{name}: {hint}");
         assert!(source.samples().try_iter().count() < 3, "{name}: nonsense is no sample");
         println!("{name} at {wrong} baud: {hint}");
     }
@@ -323,7 +323,7 @@ fn what_the_program_emulates_is_recorded_and_played() {
 
     let device = format!("5dt-5@{}", link.0.display());
     let mut record = Command::new(program);
-    record.args(["devices", "record", &device, "--seconds", "3", "--quiet", "--out"]).arg(&recording);
+    record.args(["devices", "record", &device, "--seconds", "5", "--quiet", "--out"]).arg(&recording);
     assert!(record.status().expect("a program").success());
     let bytes = std::fs::read(&recording).expect("a recording");
     let read = RawRecording::parse(&recording, &bytes).expect("a sound recording");
