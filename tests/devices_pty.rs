@@ -126,12 +126,14 @@ fn is_complete(came: &Came) -> bool {
 
 /// Prints how long samples took.
 fn tell(name: &str, came: &Came, emulator: &Emulator) {
-    let sent = emulator.events().try_iter().filter_map(|event| match event {
-        Event::Sent { packet, at } => Some((packet, at)),
-        _ => None,
-    });
-    let sent: Vec<_> = sent.collect();
-    assert!(sent.len() >= came.len() && sent.windows(2).all(|two| two[1].0 == two[0].0 + 1));
+    // The last sample can be here before its packet is told of.
+    let mut sent = Vec::new();
+    while sent.len() < came.len() {
+        if let Event::Sent { packet, at } = emulator.events().recv_timeout(PATIENCE).expect("every sample was sent") {
+            sent.push((packet, at));
+        }
+    }
+    assert!(sent.windows(2).all(|two| two[1].0 == two[0].0 + 1));
     let mut latencies: Vec<f64> = came
         .iter()
         .zip(&sent)
