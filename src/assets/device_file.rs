@@ -26,7 +26,15 @@ impl Files {
     /// Reads the profile of a device and those that it names, as [`load_device`] does from the disk.
     pub fn load_device(&self, file: &Path) -> Result<DeviceProfile, Problems> {
         let document = Document::load_over_bases(self, file)?;
-        let profile = read::profile(&document.root(), file);
+        let root = document.root();
+        let profile = read::profile(&root, file);
+        // A recording keeps profiles, not what they play.
+        if let DeviceKind::Motion(motion) = &profile.kind
+            && !self.are_kept()
+            && !self.is_there(motion)
+        {
+            root.complain("file", format!("there is no file {}", motion.display()));
+        }
         document.into_problems().into_result().map(|()| profile)
     }
 }

@@ -170,11 +170,7 @@ impl Gear {
         let start = Instant::now();
         while let Some(silent) = self.worn.iter().find(|worn| worn.handle.state() != SourceState::Streaming) {
             if start.elapsed() > patience {
-                let (name, state) = (silent.handle.name(), silent.handle.state());
-                let statistics = silent.handle.statistics();
-                let hint = statistics.hint.map_or(String::new(), |hint| format!("; {hint}"));
-                let at = if statistics.port.is_empty() { String::new() } else { format!(" at {}", statistics.port) };
-                bail!("{name}{at} sends nothing ({state}){hint}");
+                bail!("{}", silent.handle.complaint());
             }
             if interrupt::is_asked() {
                 bail!("interrupted while waiting for {}", silent.handle.name());

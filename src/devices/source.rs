@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, TrySendError, bounded};
 
 use super::haptics::Levels;
 use crate::math::{Pose, Quat, Vec3};
@@ -230,6 +230,16 @@ impl SourceHandle {
         Shared::lock(&self.shared).statistics.clone()
     }
 
+    /// What to say of a source from which no sample comes: how it stands, and what is probably wrong.
+    pub fn complaint(&self) -> String {
+        let (state, statistics) = (self.state(), self.statistics());
+        let is_nonsense = statistics.decode.bytes > 0 && statistics.decode.packets == 0;
+        let nothing = if is_nonsense { "nothing that makes sense" } else { "nothing" };
+        let at = if statistics.port.is_empty() { String::new() } else { format!(" at {}", statistics.port) };
+        let hint = statistics.hint.map_or(String::new(), |hint| format!("; {hint}"));
+        format!("{}{at} sends {nothing} ({state}){hint}", self.name)
+    }
+
     /// Buttons as they are pressed and let go.
     pub fn buttons(&self) -> &Receiver<ButtonEvent> {
         &self.buttons
@@ -349,6 +359,16 @@ impl SourceFeed {
         }
     }
 
+    /// What there is to do now, without waiting. A wait that is over at once would not do: it gives the processor away several times
+    /// before it looks at its deadline, which on a busy machine costs more than all the rest.
+    pub fn told(&self) -> Told {
+        match self.told.try_recv() {
+            Ok(told) => told,
+            Err(TryRecvError::Empty) => Told::Nothing,
+            Err(TryRecvError::Disconnected) => Told::Stop,
+        }
+    }
+
     /// Waits, and comes back early when there is something to do.
     pub fn wait_until(&self, deadline: Instant) -> Told {
         match self.told.recv_deadline(deadline) {
@@ -401,7 +421,7 @@ mod tests {
         let samples = source.samples().clone();
         drop(source);
         while samples.try_recv().is_ok() {}
-        assert_eq!(samples.try_recv(), Err(crossbeam_channel::TryRecvError::Disconnected), "its thread has ended");
+        assert_eq!(samples.try_recv(), Err(TryRecvError::Disconnected), "its thread has ended");
     }
 
     #[test]
@@ -443,7 +463,7 @@ mod tests {
         let source = SourceHandle::start("hanging", hang).expect("a thread");
         let samples = source.samples().clone();
         drop(source);
-        assert_eq!(samples.try_recv(), Err(crossbeam_channel::TryRecvError::Empty), "its thread still hangs");
+        assert_eq!(samples.try_recv(), Err(TryRecvError::Empty), "its thread still hangs");
         drop(release);
         assert_eq!(samples.recv_timeout(Duration::from_secs(20)), Err(RecvTimeoutError::Disconnected));
     }

@@ -19,6 +19,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 const OVERDUE: f64 = 0.25;
 /// Time after opening in which a device should have been understood, s.
 const SILENT: f64 = 1.0;
+/// Bytes that are read at once. What a datagram has more would be lost, and a whole body in one has five thousand.
+const LARGEST: usize = 65_536;
 /// How often statistics are noted, s.
 const NOTE: f64 = 0.1;
 
@@ -109,10 +111,10 @@ impl<'a> Line<'a> {
     fn listen(&mut self, feed: &SourceFeed) -> Result<(), String> {
         let start = self.host.start();
         self.send(&start)?;
-        let (mut buffer, mut readings) = ([0; 4096], Vec::new());
+        let (mut buffer, mut readings) = (vec![0; LARGEST], Vec::new());
         loop {
             loop {
-                match feed.wait_until(Instant::now()) {
+                match feed.told() {
                     Told::Nothing => break,
                     Told::Vibrate(_) => {}
                     Told::Feel(touch) => self.feel(&touch),
@@ -204,7 +206,12 @@ impl<'a> Line<'a> {
         }
         if now - self.noted >= NOTE {
             self.noted = now;
-            let (decode, hint) = (self.decoder.statistics(), self.decoder.hint().or_else(|| self.silence(now)));
+            let decode = self.decoder.statistics();
+            let hint = self
+                .decoder
+                .hint()
+                .map(|hint| if decode.packets == 0 { hint + self.set_speed().as_str() } else { hint });
+            let hint = hint.or_else(|| self.silence(now));
             feed.set_statistics(|statistics| (statistics.decode, statistics.hint) = (decode, hint));
         }
     }
@@ -222,10 +229,15 @@ impl<'a> Line<'a> {
         };
         let came = match decode.bytes {
             0 => format!("nothing has come from {port}: is the device switched on and at this port"),
-            bytes => format!("{bytes} bytes have come from {port} and no packet: is it the device of the profile"),
+            _ => format!("bytes come from {port} and no packet: is it the device of the profile"),
         };
-        let set = self.profile.baud.filter(|set| *set != usual).map_or(String::new(), |set| format!(" (set is {set})"));
-        Some(format!("{came}, and is its speed {usual} baud{set}?"))
+        Some(format!("{came}, and is its speed {usual} baud?{}", self.set_speed()))
+    }
+
+    /// The speed that the line is set to, where it is not the usual one: most likely that is what is wrong.
+    fn set_speed(&self) -> String {
+        let set = self.profile.baud.filter(|set| self.usual.is_some_and(|usual| usual != *set));
+        set.map_or(String::new(), |set| format!(" The profile sets {set}"))
     }
 }
 

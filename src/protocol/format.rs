@@ -1,6 +1,6 @@
 use super::bno055::{Bno055Encoder, Bno055Host, Bno055Layout, EmulatedBno055};
 use super::five_dt::{
-    Checksum, EmulatedFive, EmulatedSixteen, FiveEncoder, FiveHost, FiveLayout, GloveMode, SixteenEncoder,
+    Checksum, EmulatedFive, EmulatedSixteen, FiveEncoder, FiveHost, FiveLayout, GloveMode, SIXTEEN, SixteenEncoder,
     SixteenLayout, UltraSensors, UltraUsbEncoder, UltraUsbReports, UltraWirelessEncoder, UltraWirelessLayout,
     WirelessEncoder, WirelessLayout,
 };
@@ -11,6 +11,7 @@ use super::open_gloves::{
     AlphaEncoder, AlphaScript, EmulatedOpenGlove, FORCE_MAXIMUM, LegacyEncoder, LegacyScript, OpenGlovesHost,
 };
 use super::packets::Packeted;
+use super::reading::Sensor;
 use super::vmc::{VmcDatagrams, VmcEncoder};
 use super::witmotion::{QuaternionOrder, WitMotionEncoder, WitMotionLayout};
 use super::x_imu3::{XImu3Encoder, XImu3Script};
@@ -157,6 +158,19 @@ impl Format {
             Self::UltraUsb { .. } => Link::Usb { vendor: 0x5D70, product: None },
             Self::Gametrak { .. } => Link::Usb { vendor: 0x14B7, product: Some(0x0982) },
             Self::Vmc => Link::Udp { port: 39539 },
+        }
+    }
+
+    /// Whether gloves of this kind can have a sensor. Of the Ultra on USB there are two, which share a kind.
+    pub fn can_have(&self, sensor: Sensor) -> bool {
+        let is_curl = matches!(sensor, Sensor::Curl(_));
+        match self {
+            Self::DataGlove5 { .. } | Self::DataGlove5Wireless { .. } | Self::OpenGlovesLegacy { .. } => is_curl,
+            Self::DataGlove16 { .. } => SIXTEEN.contains(&sensor),
+            Self::UltraWireless => SIXTEEN[..14].contains(&sensor),
+            Self::UltraUsb { .. } => is_curl || SIXTEEN[..14].contains(&sensor),
+            Self::OpenGlovesAlpha { .. } => is_curl || matches!(sensor, Sensor::Joint(..) | Sensor::Splay(_)),
+            Self::Bno055 | Self::WitMotion { .. } | Self::XImu3 | Self::Gametrak { .. } | Self::Vmc => false,
         }
     }
 

@@ -231,11 +231,9 @@ impl<L: Layout> Decoder for Framed<L> {
         Some(if 4 * other_checksums > checksums && checksums > 0 {
             self.layout.other_checksum()
         } else if checksums * self.layout.length() as u64 > skipped / 2 {
-            format!(
-                "{checksums} packets came and none had a right checksum: the line is noisy, or the checksum is of another kind"
-            )
+            "packets come and none has a right checksum: the line is noisy, or the checksum is of another kind".into()
         } else {
-            format!("{skipped} bytes came without a packet among them: {}", self.layout.expectation())
+            format!("bytes come without a packet among them: {}", self.layout.expectation())
         })
     }
 }

@@ -105,6 +105,6 @@ impl<S: Script> Decoder for Lined<S> {
         if self.drought < 4 * self.script.longest() as u64 {
             return self.script.hint();
         }
-        Some(format!("{} bytes came without a line that makes sense: {}", self.drought, self.script.expectation()))
+        Some(format!("bytes come without a line that makes sense among them: {}", self.script.expectation()))
     }
 }

@@ -6,7 +6,12 @@
 //! does. Each format's file tells its layout and where that is known from.
 //!
 //! Whatever bytes come, a decoder does not panic, holds a bounded number of them, hands on nothing out of its range, and finds
-//! the packets again after noise: of those that follow it, two at most are lost (but see [`Checksum::None`]).
+//! the packets again after noise: of those that follow it, two at most are lost.
+//!
+//! That last promise has a limit in the formats themselves, where the byte that packets begin with may stand within them. Noise
+//! can then end in what passes for the front of a packet, and the values behind it for the next ones, by chance or for as long as
+//! the device is still: without a checksum (5DT 16, Ultra by radio, BNO055, [`Checksum::None`]) whenever the values have that
+//! byte, with the 5DT 5's XOR, which a still hand repeats from every place in the ring of nine, whenever two of them have it.
 
 mod bno055;
 mod bones;
@@ -48,7 +53,8 @@ pub trait Decoder: Send {
     fn buffered(&self) -> usize;
     /// Begins anew, as after opening the port again.
     fn reset(&mut self);
-    /// What is probably wrong and what to do about it, in one sentence without a full stop; `None` while all is well.
+    /// What is probably wrong and what to do about it, in one sentence without a full stop; `None` while all is well. It stays
+    /// the same while the same is wrong, so that it is said once.
     fn hint(&self) -> Option<String>;
 }
 

@@ -66,6 +66,6 @@ impl<P: Packets> Decoder for Packeted<P> {
         if self.drought < 20 {
             return self.packets.hint();
         }
-        Some(format!("{} packets came that make no sense: {}", self.drought, self.packets.expectation()))
+        Some(format!("packets come that make no sense: {}", self.packets.expectation()))
     }
 }

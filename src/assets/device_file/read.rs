@@ -17,11 +17,13 @@ const OTHERS: [&str; 4] = ["openxr", "gamepad", "gametrak-joystick", "motion"];
 pub fn profile(root: &Table<'_>, file: &Path) -> DeviceProfile {
     root.has("base");
     let side = root.has("hand").then(|| [Side::Right, Side::Left][root.choice("hand", &["right", "left"])]);
-    let kind = kind(root, side.unwrap_or(Side::Right));
-    let sensors = sensors(root);
-    if matches!(kind, DeviceKind::Wire(_)) && !sensors.is_empty() && side.is_none() {
+    let known = kind(root, side.unwrap_or(Side::Right));
+    let sensors = sensors(root, known.as_ref());
+    if side.is_none() && matches!(known, Some(DeviceKind::Wire(format)) if Sensor::all().any(|s| format.can_have(s))) {
         root.complain("hand", "missing; a glove is for one hand: `right` or `left`");
     }
+    let is_known = known.is_some();
+    let kind = known.unwrap_or(DeviceKind::Wire(Format::ALL[0]));
     let profile = DeviceProfile {
         name: root.text_or("name", kind.name()),
         file: file.into(),
@@ -39,18 +41,40 @@ pub fn profile(root: &Table<'_>, file: &Path) -> DeviceProfile {
         haptics: haptics(root),
         kind,
     };
-    if profile.baud.is_some() && !is_serial(&profile.kind) {
-        root.complain("baud", format!("a device of kind `{}` is not on a serial line", profile.kind.name()));
+    if is_known {
+        complain_of_what_it_cannot(root, &profile);
     }
     root.finish();
     profile
 }
 
-fn is_serial(kind: &DeviceKind) -> bool {
-    matches!(kind, DeviceKind::Wire(format) if matches!(format.link(), Link::Serial { .. }))
+/// What a profile asks of a device whose kind cannot do it would be passed over without a word.
+fn complain_of_what_it_cannot(root: &Table<'_>, profile: &DeviceProfile) {
+    let format = if let DeviceKind::Wire(format) = profile.kind { Some(format) } else { None };
+    let name = profile.kind.name();
+    let complain_of = |key: &str, what: &str| root.complain(key, format!("a device of kind `{name}` {what}"));
+    if profile.baud.is_some() && !format.is_some_and(|format| matches!(format.link(), Link::Serial { .. })) {
+        complain_of("baud", "is not on a serial line");
+    }
+    if profile.tilt && !matches!(format, Some(Format::DataGlove5 { .. } | Format::DataGlove5Wireless { .. })) {
+        complain_of("tilt", "does not measure how the hand is tilted");
+    }
+    if profile.tracker.is_some() && format != Some(Format::Vmc) {
+        complain_of("tracker", "passes no trackers on; only `vmc` does");
+    }
+    let can_be_felt = format.map_or(matches!(profile.kind, DeviceKind::OpenXr | DeviceKind::Gamepad), |format| {
+        format.force_maximum().is_some()
+    });
+    if profile.haptics.is_some() && !can_be_felt {
+        complain_of("haptics", "has nothing to be felt through");
+    }
+    if profile.port != Port::Auto && matches!(profile.kind, DeviceKind::OpenXr | DeviceKind::Motion(_)) {
+        complain_of(if root.has("usb") { "usb" } else { "port" }, "is not plugged in anywhere");
+    }
 }
 
-fn kind(root: &Table<'_>, side: Side) -> DeviceKind {
+/// What it is; `None` if that is not known, which has been complained of.
+fn kind(root: &Table<'_>, side: Side) -> Option<DeviceKind> {
     let known: Vec<&str> = Format::ALL.iter().map(Format::name).chain(OTHERS).collect();
     let name = root.text("kind");
     let checksum = || {
@@ -85,19 +109,19 @@ fn kind(root: &Table<'_>, side: Side) -> DeviceKind {
         Some(Format::Gametrak { .. }) => Format::Gametrak { left_x_at_end: root.flag_or("left_x_at_end", false) },
         Some(format) => format,
         None => match name.as_str() {
-            "openxr" => return DeviceKind::OpenXr,
-            "gamepad" => return DeviceKind::Gamepad,
-            "gametrak-joystick" => return DeviceKind::GametrakJoystick,
-            "motion" => return DeviceKind::Motion(root.path("file")),
+            "openxr" => return Some(DeviceKind::OpenXr),
+            "gamepad" => return Some(DeviceKind::Gamepad),
+            "gametrak-joystick" => return Some(DeviceKind::GametrakJoystick),
+            "motion" => return Some(DeviceKind::Motion(root.path("file"))),
             _ => {
                 if !name.is_empty() {
                     root.complain("kind", unknown("kind of device", &name, &known));
                 }
-                Format::ALL[0]
+                return None;
             }
         },
     };
-    DeviceKind::Wire(format)
+    Some(DeviceKind::Wire(format))
 }
 
 fn port(root: &Table<'_>, kind: &DeviceKind) -> Port {
@@ -142,14 +166,25 @@ fn filter(root: &Table<'_>) -> Option<FilterSettings> {
     Some(settings)
 }
 
-fn sensors(root: &Table<'_>) -> Vec<SensorMap> {
+/// Whether a device of a kind can have a sensor; of an unknown kind, any.
+fn can_have(kind: Option<&DeviceKind>, sensor: Sensor) -> bool {
+    match kind {
+        Some(DeviceKind::Wire(format)) => format.can_have(sensor),
+        Some(DeviceKind::Gamepad) => matches!(sensor, Sensor::Curl(_)),
+        Some(DeviceKind::OpenXr | DeviceKind::GametrakJoystick | DeviceKind::Motion(_)) => false,
+        None => true,
+    }
+}
+
+fn sensors(root: &Table<'_>, kind: Option<&DeviceKind>) -> Vec<SensorMap> {
     let mut sensors = Vec::new();
     let tables = root.named("sensor");
     for (name, table) in &tables {
-        let Some(sensor) = Sensor::named(name) else {
-            let known: Vec<String> = Sensor::all().map(Sensor::name).collect();
+        let Some(sensor) = Sensor::named(name).filter(|sensor| can_have(kind, *sensor)) else {
+            let known: Vec<String> = Sensor::all().filter(|s| can_have(kind, *s)).map(Sensor::name).collect();
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            table.complain("", unknown("sensor", name, &known));
+            let whose = kind.map_or("sensor".into(), |kind| format!("`{}` sensor", kind.name()));
+            table.complain("", unknown(&whose, name, &known));
             continue;
         };
         let (flat, fist) = (table.number("flat", ranges::RAW), table.number("fist", ranges::RAW));

@@ -84,17 +84,47 @@ fn what_is_wrong_is_named_with_its_line() {
     };
     has(1, "did you mean `5dt-16`?");
     has(2, "baud");
-    has(3, "there is no sensor `sixth`");
+    has(3, "there is no sensor `sixth`; expected");
     has(8, "calibrate it");
     has(9, "a list of 2 numbers");
     has(10, "unknown key");
     has(12, "did you mean `min_cutoff`?");
     assert!(problems("kind = \"5dt-5\"\n[sensor.index]\nflat = 0\nfist = 1\n")[0].contains("a glove is for one hand"));
-    assert!(problems("kind = \"openxr\"\nbaud = 9600\n")[0].contains("not on a serial line"));
     assert!(problems("kind = \"vmc\"\nport = \"here\"\n")[0].contains("127.0.0.1:39539"));
     assert!(problems("kind = \"motion\"\n")[0].contains("file"));
+    assert!(problems("kind = \"opengloves\"\n")[0].contains("a glove is for one hand"));
     let cut = "kind = \"openxr\"\n[place]\nuse_fingers = false\nuse_position = false\nuse_orientation = false\n";
     assert!(problems(cut)[0].contains("nothing is taken"));
+}
+
+#[test]
+fn what_a_kind_cannot_do_is_not_asked_of_it() {
+    let glove = "kind = \"5dt-5\"\nhand = \"right\"\n";
+    let wrist = problems(&format!("{glove}[sensor.wrist]\nflat = 0\nfist = 1\n"));
+    let known = "there is no `5dt-5` sensor `wrist`; expected `thumb`, `index`, `middle`, `ring` or `little`";
+    assert_eq!(wrist, [format!("glove.toml:3:1: sensor.wrist: {known}")]);
+    assert!(problems("kind = \"bno055\"\n[sensor.index]\nflat = 0\nfist = 1\n")[0].contains("and no other"));
+    let cases = [
+        (glove, "haptics = true", "has nothing to be felt through"),
+        (glove, "tracker = \"LHR-1\"", "only `vmc` does"),
+        ("kind = \"5dt-16\"\nhand = \"right\"\n", "tilt = true", "does not measure how the hand is tilted"),
+        ("kind = \"openxr\"\n", "baud = 9600", "not on a serial line"),
+        ("kind = \"openxr\"\n", "port = \"/dev/ttyUSB0\"", "not plugged in anywhere"),
+        ("kind = \"openxr\"\n", "usb = \"0403:6001\"", "not plugged in anywhere"),
+    ];
+    for (kind, line, words) in cases {
+        let said = problems(&format!("{kind}{line}\n"));
+        assert!(said.len() == 1 && said[0].contains(words), "{line}: {said:?}");
+    }
+}
+
+#[test]
+fn a_motion_that_is_not_there_is_told() {
+    let file = std::env::temp_dir().join(format!("fingerpad-motion-{}.toml", std::process::id()));
+    std::fs::write(&file, "kind = \"motion\"\nfile = \"no-such.rhai\"\n").expect("a file");
+    let said = load_device(&file).expect_err("no motion").0[0].to_string();
+    std::fs::remove_file(&file).expect("the file");
+    assert!(said.contains(":2:8: file: there is no file") && said.contains("no-such.rhai"), "{said}");
 }
 
 #[test]

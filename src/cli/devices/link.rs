@@ -19,7 +19,8 @@ impl Link {
             Err(_) if path.symlink_metadata().is_ok() => {
                 Err(format!("{shown} is there already, and is no link; name another path"))
             }
-            _ => Ok(Self { path: path.into(), target: None }),
+            // A link that leads nowhere is taken over for good: the port that it is to lead to may get the very name of the one that is gone.
+            target => Ok(Self { path: path.into(), target: target.ok() }),
         }
     }
 
@@ -82,7 +83,9 @@ mod tests {
         // A link that somebody left is taken over.
         std::fs::remove_file(&path).expect("a file");
         std::os::unix::fs::symlink(folder.join("gone"), &path).expect("a link");
-        Link::new(&path).expect("it leads nowhere").point(Some(&one)).expect("a link");
+        let mut link = Link::new(&path).expect("it leads nowhere");
+        std::fs::write(folder.join("gone"), "again").expect("a file of that name comes up meanwhile");
+        link.point(Some(&one)).expect("a link");
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), "1");
         std::fs::remove_dir_all(&folder).expect("a folder");
     }

@@ -86,8 +86,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
     }
     if heard.meter.samples == 0 {
-        let hint = handle.statistics().hint.map_or(String::new(), |hint| format!("; {hint}"));
-        bail!("{} sent nothing ({}){hint}", profile.name, handle.state());
+        bail!("{}", handle.complaint());
     }
     Ok(())
 }

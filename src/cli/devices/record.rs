@@ -85,9 +85,13 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         hint = statistics.hint;
         kept.bring_up_to_date().map_err(|error| anyhow!("cannot write {}: {error}", arguments.out.display()))?;
     }
+    let complaint = source.complaint();
     drop(source);
     let (pieces, bytes) =
         kept.bring_up_to_date().map_err(|error| anyhow!("cannot write {}: {error}", arguments.out.display()))?;
+    if bytes == 0 {
+        bail!("{} holds nothing: {complaint}", arguments.out.display());
+    }
     println!(
         "{}: {bytes} bytes in {pieces} pieces, {:.1} s, of {}",
         arguments.out.display(),
@@ -122,11 +126,13 @@ impl Kept {
         if let Err(error) = writing.recorder.add(time, event, bytes) {
             writing.failed.get_or_insert(error.to_string());
         }
-        writing.pieces += 1;
-        writing.bytes += bytes.len() as u64;
+        if event == RawEvent::Received {
+            writing.pieces += 1;
+            writing.bytes += bytes.len() as u64;
+        }
     }
 
-    /// Makes sure that all is in the file: pieces and bytes so far.
+    /// Makes sure that all is in the file: pieces and bytes that the device has said so far.
     fn bring_up_to_date(&self) -> Result<(u64, u64), String> {
         let mut writing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(failed) = &writing.failed {

@@ -68,7 +68,7 @@ const CLOCK: &str =
 impl Failure {
     /// The loader is there; its first question goes to the runtime's library.
     pub(super) fn without_runtime(error: sys::Result) -> Self {
-        match (error, std::env::var_os("XR_RUNTIME_JSON")) {
+        match (error, std::env::var_os("XR_RUNTIME_JSON").filter(|path| !path.is_empty())) {
             (sys::Result::ERROR_RUNTIME_UNAVAILABLE, Some(path)) => Self::BadRuntime(path.into()),
             (sys::Result::ERROR_RUNTIME_UNAVAILABLE, None) => Self::NoRuntime,
             (error, _) => Self::Unloadable(error),

@@ -2,11 +2,11 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::assets::{builtin_device_file, builtin_hand, load_device};
+use crate::assets::{Port, builtin_device_file, builtin_hand, load_device};
 use crate::devices::{SourceHandle, SourceSample};
 use crate::hand::{HandDescription, Skeleton};
 use crate::math::{Pose, Vec3};
-use crate::protocol::{Emulated, FlexReading, Sensor, TrackedObject};
+use crate::protocol::{Argument, Emulated, FlexReading, Sensor, TrackedObject, bundle, message};
 use crate::tracking::Finger;
 
 /// How long is waited for what never comes if something is broken.
@@ -222,4 +222,25 @@ fn a_body_tells_of_both_hands() {
     for _ in 0..20 {
         assert_eq!(source.samples().recv_timeout(PATIENCE).expect("a sample").side, Side::Left);
     }
+}
+
+/// Some programs send everything they know of a body in one datagram.
+#[test]
+fn a_large_datagram_is_heard_whole() {
+    let own = profile("vmc");
+    let profile = DeviceProfile { port: Port::Named("127.0.0.1:0".into()), ..own };
+    let source = crate::devices::start(&profile, &hands(), Instant::now()).expect("a source");
+    until("an address", || !source.statistics().port.is_empty());
+    let faces =
+        (0..100).map(|i| message("/VMC/Ext/Blend/Val", &[Argument::Text("smile"), Argument::Float(0.01 * i as f32)]));
+    let numbers = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0].map(Argument::Float);
+    let bone = message("/VMC/Ext/Bone/Pos", &[&[Argument::Text("RightIndexProximal")][..], &numbers].concat());
+    let messages: Vec<_> = faces.chain([bone]).collect();
+    let datagram = bundle(messages.iter().map(Vec::as_slice));
+    assert!(datagram.len() > 4096, "{}", datagram.len());
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    until("the bone at its end", || {
+        socket.send_to(&datagram, &source.statistics().port).expect("it is sent");
+        source.samples().try_iter().any(|sample| sample.side == Side::Right && sample.has_angles())
+    });
 }

@@ -16,7 +16,7 @@ use super::reading::{Gap, Place, Sensor};
 use crate::tracking::{Finger, Side};
 
 /// The sensors of the gloves of sixteen, in the order of the wire; those of fourteen have the first fourteen.
-const SIXTEEN: [Sensor; 16] = [
+pub(super) const SIXTEEN: [Sensor; 16] = [
     Sensor::Joint(Finger::Thumb, Place::Knuckle),
     Sensor::Joint(Finger::Thumb, Place::Middle),
     Sensor::Between(Gap::ThumbIndex),

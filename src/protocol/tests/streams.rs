@@ -108,7 +108,7 @@ fn wrong_settings_are_named() {
     assert!(hint(&five(Checksum::Xor), &stream(&five(Checksum::Sum))).contains("set the checksum to sum"));
     assert!(hint(&five(Checksum::Sum), &stream(&five(Checksum::Xor))).contains("set the checksum to xor"));
     let corrupt: Vec<u8> = stream(&FIVE).chunks(9).flat_map(|p| [&p[..8], &[p[8] ^ 0x91]].concat()).collect();
-    assert!(hint(&FIVE, &corrupt).contains("none had a right checksum"), "{}", hint(&FIVE, &corrupt));
+    assert!(hint(&FIVE, &corrupt).contains("none has a right checksum"), "{}", hint(&FIVE, &corrupt));
 
     let left = Format::DataGlove5Wireless { side: Side::Left, checksum: Checksum::Xor };
     let right = Format::DataGlove5Wireless { side: Side::Right, checksum: Checksum::Xor };

@@ -62,8 +62,7 @@ pub fn run(
 /// The sensors of the profile that speak. A finger of which none speaks is told of.
 fn sensors(profile: &DeviceProfile, ear: &Ear) -> anyhow::Result<Vec<Sensor>> {
     ear.forget();
-    let samples =
-        ear.for_seconds(FIRST).map_err(|Silence(why)| anyhow::anyhow!("{} sends nothing ({why})", profile.name))?;
+    let samples = ear.for_seconds(FIRST).map_err(|Silence(why)| anyhow::anyhow!("{why}"))?;
     let mut heard = FlexReading::default();
     samples.iter().for_each(|sample| heard.update(&sample.flex));
     let all: Vec<Sensor> = profile.sensors.iter().map(|map| map.sensor).collect();
@@ -106,7 +105,7 @@ fn guide(calibration: &mut Calibration, ear: &Ear, people: &mut People) -> anyho
                 calibration.take(&readings).err().unwrap_or_default().iter().map(ToString::to_string).collect()
             }
             Err(Silence(why)) => {
-                vec![format!("the glove says nothing ({why}); switch it on or plug it in, and try again")]
+                vec![format!("{why}; switch it on or plug it in, and try again")]
             }
         };
         if refused.is_empty() {

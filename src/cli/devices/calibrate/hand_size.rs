@@ -22,8 +22,7 @@ pub fn run(
     talk.say("Hold your hands flat where the headset sees them, and still.");
     ear.wait()?;
     ear.forget();
-    let samples =
-        ear.for_seconds(LOOK).map_err(|Silence(why)| anyhow::anyhow!("{} sends nothing ({why})", profile.name))?;
+    let samples = ear.for_seconds(LOOK).map_err(|Silence(why)| anyhow::anyhow!("{why}"))?;
     let mut measured = Vec::new();
     for (side, target) in sides.into_iter().zip(targets) {
         let lengths: Vec<f64> = samples.iter().filter(|s| s.side == side).filter_map(|s| s.hand_length).collect();

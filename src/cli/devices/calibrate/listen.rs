@@ -14,7 +14,7 @@ pub struct Ear {
     handle: SourceHandle,
 }
 
-/// The device says nothing any more, and what it is up to.
+/// The device says nothing any more: a sentence on what it is up to.
 #[derive(Debug)]
 pub struct Silence(pub String);
 
@@ -28,16 +28,11 @@ impl Ear {
         let start = Instant::now();
         while self.handle.state() != SourceState::Streaming {
             if start.elapsed() > PATIENCE {
-                bail!("{} sends nothing ({})", self.handle.name(), self.why());
+                bail!("{}", self.handle.complaint());
             }
             std::thread::sleep(Duration::from_millis(5));
         }
         Ok(())
-    }
-
-    fn why(&self) -> String {
-        let hint = self.handle.statistics().hint.map_or(String::new(), |hint| format!("; {hint}"));
-        format!("{}{hint}", self.handle.state())
     }
 
     /// Throws away what came while nobody listened.
@@ -47,7 +42,7 @@ impl Ear {
 
     /// The next sample.
     pub fn next(&self) -> Result<SourceSample, Silence> {
-        self.handle.samples().recv_timeout(SILENCE).map_err(|_| Silence(self.why()))
+        self.handle.samples().recv_timeout(SILENCE).map_err(|_| Silence(self.handle.complaint()))
     }
 
     /// The samples of so many seconds.

@@ -3,13 +3,14 @@ use std::io::{IsTerminal, Write};
 use super::meter::Meter;
 use crate::assets::{DeviceProfile, SensorMap};
 use crate::devices::{SourceSample, SourceState, SourceStatistics};
+use crate::math::Quat;
 use crate::tracking::{Angle, AngleKind, Finger, Side};
 
 /// Characters of the bar of raw values and of that of bends.
 const RAW: usize = 32;
 const BEND: usize = 12;
-/// Rows of a terminal that does not say.
-const ROWS: usize = 24;
+/// Rows and columns of a terminal that does not say.
+const SIZE: [usize; 2] = [24, 80];
 
 /// Whether there are colours.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,18 +54,19 @@ pub struct View<'a> {
 /// The terminal, drawn again and again in the same place. Nothing is changed in it that would outlast the program.
 pub struct Screen {
     rows: usize,
+    columns: usize,
 }
 
 impl Screen {
     /// Begins with an empty one.
     pub fn open() -> Self {
-        let rows = rows().unwrap_or(ROWS);
+        let [rows, columns] = size().unwrap_or(SIZE);
         print!("\x1b[2J");
-        Self { rows }
+        Self { rows, columns }
     }
 
     pub fn draw(&mut self, view: &View<'_>) -> std::io::Result<()> {
-        let mut lines = view.lines();
+        let mut lines = view.lines(self.columns);
         lines.extend([String::new(), view.style.paint(DIM, "Ctrl-C ends")]);
         let room = self.rows.saturating_sub(1).max(4);
         if lines.len() > room {
@@ -85,11 +87,31 @@ impl Screen {
     }
 }
 
-/// The rows of the terminal, as the system's `stty` says.
-fn rows() -> Option<usize> {
+/// The rows and columns of the terminal, as the system's `stty` says.
+fn size() -> Option<[usize; 2]> {
     let output = std::process::Command::new("stty").arg("size").stdin(std::process::Stdio::inherit()).output().ok()?;
-    let rows = String::from_utf8(output.stdout).ok()?.split_whitespace().next()?.parse().ok()?;
-    (rows > 0).then_some(rows)
+    let text = String::from_utf8(output.stdout).ok()?;
+    let (rows, columns) = text.trim().split_once(' ')?;
+    let size = [rows.parse().ok()?, columns.parse().ok()?];
+    size.iter().all(|count| *count > 0).then_some(size)
+}
+
+/// An orientation as degrees about x, y and z, to a tenth. Zero has no sign for people.
+pub fn degrees_about_axes(turn: Quat) -> [f64; 3] {
+    let (roll, pitch, yaw) = turn.euler_angles();
+    [roll, pitch, yaw].map(|angle| (10.0 * angle.to_degrees()).round() / 10.0 + 0.0)
+}
+
+/// A sentence in lines that are no longer than that, as far as its words allow.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= columns) {
+            Some(line) => *line = format!("{line} {word}"),
+            None => lines.push(word.into()),
+        }
+    }
+    lines
 }
 
 impl View<'_> {
@@ -126,8 +148,8 @@ impl View<'_> {
         format!("packets {}   bad checksums {bad}   skipped bytes {skipped}   lost track {lost}", decode.packets)
     }
 
-    /// The whole screen.
-    pub fn lines(&self) -> Vec<String> {
+    /// The whole screen, so wide: what is wrong is read to its end, while bars may be cut off.
+    pub fn lines(&self, columns: usize) -> Vec<String> {
         let paint = |code: &str, text: &str| self.style.paint(code, text);
         let user = self.profile.user.as_ref().map_or(String::new(), |user| format!(" of {user}"));
         let port = &self.statistics.port;
@@ -147,7 +169,8 @@ impl View<'_> {
         if decode.bytes > 0 {
             lines.push(paint(if clean { DIM } else { WARN }, &errors));
         }
-        lines.extend(self.statistics.hint.as_ref().map(|hint| paint(WARN, hint)));
+        let hint = self.statistics.hint.iter().flat_map(|hint| wrapped(hint, columns));
+        lines.extend(hint.map(|line| paint(WARN, &line)));
         for (side, sample) in [Side::Left, Side::Right].into_iter().zip(self.newest) {
             lines.extend(sample.iter().flat_map(|sample| self.hand(side, sample)));
         }
@@ -162,9 +185,7 @@ impl View<'_> {
             about += &format!("   position {:7.3} {:7.3} {:7.3} m", p.x, p.y, p.z);
         }
         if let Some(turn) = sample.orientation {
-            let (roll, pitch, yaw) = turn.euler_angles();
-            // Zero has no sign for people.
-            let [x, y, z] = [roll, pitch, yaw].map(|angle| (10.0 * angle.to_degrees()).round() / 10.0 + 0.0);
+            let [x, y, z] = degrees_about_axes(turn);
             about += &format!("   turned {x:6.1} {y:6.1} {z:6.1}° about x y z");
         }
         if let Some(length) = sample.hand_length {
@@ -233,7 +254,7 @@ mod tests {
 
     use super::*;
     use crate::assets::{builtin_device_file, load_device};
-    use crate::math::{Quat, Vec3};
+    use crate::math::Vec3;
     use crate::protocol::{DecodeStatistics, FlexReading, Sensor};
 
     #[test]
@@ -277,7 +298,7 @@ mod tests {
             newest: &[None, Some(sample)],
             buttons: &["grab".into()],
         };
-        let text = view.lines().join("\n");
+        let text = view.lines(80).join("\n");
         for words in [
             "5DT Data Glove 5 of ada   /dev/ttyUSB0, opened 2 times",
             "streaming   100.0 Hz   jitter 0.0 ms   age 20 ms",
@@ -292,7 +313,7 @@ mod tests {
         }
         assert!(!text.contains('\x1b'), "no colours where none are wanted");
         let coloured = View { style: Style::Coloured, ..view };
-        assert!(coloured.lines().join("").contains("\x1b[32mstreaming"));
+        assert!(coloured.lines(80).join("").contains("\x1b[32mstreaming"));
         let json = coloured.as_json();
         assert_eq!((&json["hands"]["right"]["raw"]["index"], &json["hands"]["left"]), (&json!(0.5), &Value::Null));
         assert!(coloured.as_line().contains("index 0.500 0.25") && !coloured.as_line().contains('\n'));

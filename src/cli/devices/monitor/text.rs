@@ -1,6 +1,6 @@
 use serde_json::{Map, Value, json};
 
-use super::screen::View;
+use super::screen::{View, degrees_about_axes};
 use crate::devices::SourceSample;
 use crate::protocol::FlexReading;
 use crate::tracking::Angle;
@@ -17,6 +17,10 @@ impl View<'_> {
             }
             if let Some(p) = sample.position {
                 line += &format!("   at {:.3} {:.3} {:.3}", p.x, p.y, p.z);
+            }
+            if let Some(turn) = sample.orientation {
+                let [x, y, z] = degrees_about_axes(turn);
+                line += &format!("   turned {x:.1} {y:.1} {z:.1}°");
             }
         }
         if let Some(hint) = &self.statistics.hint {
