@@ -21,9 +21,8 @@ pub(super) struct DeepPoints {
     group: Group,
 }
 
-/// Depth from which on a point is pushed out, beyond that to which the outermost layer gives way; and to which, m.
-const DEEP: f64 = 5e-5;
-const SHALLOW: f64 = 1e-5;
+/// Depth that is left, beyond that to which the outermost layer gives way, m.
+const DEEP: f64 = 3e-5;
 
 /// Contacts nearer than this take part: the push may close them, m.
 const NEAR: f64 = 5e-4;
@@ -71,7 +70,7 @@ impl DeepPoints {
                     bodies: touched(bodies, contact),
                     mu: 0.0,
                     gap: contact.gap,
-                    given: given(pair, contact) + SHALLOW,
+                    given: given(pair, contact) + DEEP,
                     compliance: [0.0; 4],
                     frame: [contact.normal, Vec3::zeros(), Vec3::zeros()],
                     force: [0.0; 4],

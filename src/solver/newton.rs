@@ -83,6 +83,9 @@ impl Newton {
         self.make_room(n);
         self.start.clear();
         self.start.extend_from_slice(forces);
+        if !go_on() {
+            return (0, false);
+        }
         let (mut asked, mut damping) = (1, DAMPING);
         let first = self.ask(problem, forces, parameters, damping);
         let mut now = first;
