@@ -1,7 +1,9 @@
 use std::time::Instant;
 
 use crate::body::{Bodies, Body, BodyId, BodyKind, Hand, HandId, RefactorPolicy, Step};
-use crate::contact::{Attachment, Contact, ContactParameters, Group, Materials, Proximity, System, signed_distance};
+use crate::contact::{
+    Attachment, Contact, ContactParameters, Group, Materials, Pressure, Proximity, System, signed_distance,
+};
 use crate::math::{StateHash, Vec3};
 use crate::solver::{GaussSeidel, SolverParameters, SolverStatus};
 
@@ -178,12 +180,16 @@ impl World {
 
     /// Post-stabilisation: non-penetration on positions.
     fn correct_positions(&mut self, step: &Step) {
-        let solver = GaussSeidel { parameters: self.parameters.solver };
+        // Of places, not of speeds.
+        let fine = step.h * self.parameters.solver.fine;
+        let solver = GaussSeidel { parameters: SolverParameters { fine, ..self.parameters.solver } };
         let offset = self.parameters.contact.offset;
         if self.system.correct_positions(&mut self.bodies, &self.near, &solver, offset, step.h) {
             self.follow_bones();
         }
-        if self.system.push_out_deep_points(&mut self.bodies, &self.near, &solver, offset, step.h) {
+        // Where pressure is spread as in the paper, only the mean of an aggregate is kept out.
+        let every_point = self.parameters.contact.pressure == Pressure::NonUniform;
+        if every_point && self.system.push_out_deep_points(&mut self.bodies, &self.near, &solver, offset, step.h) {
             self.follow_bones();
         }
     }

@@ -14,11 +14,14 @@ pub struct SolverParameters {
     pub iterations: usize,
     /// Speed below which friction is smoothed, m/s.
     pub smooth: f64,
+    /// A residual that gets no smaller is small enough below this, m/s: gaps are known to a nanometre, and where contacts are redundant
+    /// they contradict each other by that much a step.
+    pub fine: f64,
 }
 
 impl Default for SolverParameters {
     fn default() -> Self {
-        Self { tolerance: 1e-9, iterations: 300, smooth: 1e-8 }
+        Self { tolerance: 1e-9, iterations: 300, smooth: 1e-8, fine: 1e-7 }
     }
 }
 
@@ -75,10 +78,6 @@ const SETTLED: usize = 2;
 
 /// So often Newton's method and the sweeps after it may leave the residual as it is.
 const GIVEN_UP: usize = 4;
-
-/// A residual that gets no smaller is small enough below this, m/s: gaps are known to a nanometre, and where contacts are redundant they
-/// contradict each other by that much a step.
-const FINE: f64 = 1e-7;
 
 impl GaussSeidel {
     /// Solves from the forces that are there (a warm start, or zeros). `go_on` is asked before each sweep; a clock may say no.
@@ -143,7 +142,7 @@ impl GaussSeidel {
                 patience = if improved { 1 } else { SETTLED };
                 if !improved {
                     (stuck, from) = if least < 0.5 * from { (0, least) } else { (stuck + 1, from) };
-                    let fine = least <= FINE;
+                    let fine = least <= self.parameters.fine;
                     if fine || stuck == GIVEN_UP {
                         forces.copy_from_slice(&memory.best);
                         let status = if fine { SolverStatus::Converged } else { SolverStatus::Stalled };
