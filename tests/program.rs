@@ -259,6 +259,19 @@ fn study_cone_repeats_the_papers_findings() {
     assert!(ratio(&times[times.len() - 1]) > ratio(&times[0]));
 }
 
+/// `fingerpad … | head -1`: whoever stops reading ends the program without a panic.
+#[test]
+fn nobody_reads_what_is_printed() {
+    for arguments in [["completions", "bash"], ["check", "nothing.toml"]] {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_fingerpad"));
+        program.args(arguments).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let mut child = program.spawn().expect("the program starts");
+        drop((child.stdout.take(), child.stderr.take()));
+        let code = child.wait().expect("the program ends").code();
+        assert!(code == Some(141) || code == Some(2) || code == Some(0), "{arguments:?}: {code:?}");
+    }
+}
+
 #[test]
 fn completions_and_help_are_there() {
     assert!(text(&fingerpad(&["completions", "bash"]).stdout).contains("fingerpad"));

@@ -105,6 +105,7 @@ impl Talk {
 
 /// Runs the program on the command line's words.
 pub fn main() -> ExitCode {
+    end_with_the_reader();
     hush_drivers();
     let cli = Cli::parse();
     if !cli.verbose {
@@ -169,6 +170,20 @@ fn hush_openxr() {
         // SAFETY: called in `main`, before any thread exists that could read the environment.
         unsafe { std::env::set_var(MESSAGES, "none") };
     }
+}
+
+/// Whoever read what is printed may have heard enough, as `head` has: then the program ends as others do, without a word of its own.
+fn end_with_the_reader() {
+    /// What shells say of a program that wrote where nobody reads.
+    const BROKEN_PIPE: i32 = 141;
+    let otherwise = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let said = panic.payload_as_str().unwrap_or_default();
+        if said.contains("Broken pipe") {
+            std::process::exit(BROKEN_PIPE);
+        }
+        otherwise(panic);
+    }));
 }
 
 /// One line a problem, each with its place.

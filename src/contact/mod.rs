@@ -6,6 +6,7 @@ mod anchor;
 mod attachment;
 mod deep;
 mod distance;
+mod far;
 mod group;
 mod material;
 mod memory;

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 use parry3d::query::{ContactManifold, ContactManifoldsWorkspace, DefaultQueryDispatcher, PersistentQueryDispatcher};
-use parry3d::shape::{PolygonalFeature, ShapeType, SharedShape};
+use parry3d::shape::PolygonalFeature;
 
 use super::anchor::{Anchor, Contact, Layer};
 use super::distance::{Signed, nearest_on_triangle, signed_distance, sweep};
+use super::far::{FarVertices, is_costly};
 use super::material::{Friction, Materials};
 use super::memory::Memory;
 use super::parameters::ContactParameters;
@@ -53,42 +53,6 @@ pub struct Proximity {
     nearest_now: Memory<[f64; 3]>,
     /// What was found of vertices far from meshes and hulls, by surface and shape.
     far: BTreeMap<(usize, usize), FarVertices>,
-}
-
-/// Vertices of a surface and how far each was from a shape when that was last looked up. Distance changes no faster than place, so most
-/// of them need not be looked up again for a while.
-struct FarVertices {
-    /// Kept, so that another shape in its place is told apart from it.
-    shape: SharedShape,
-    /// Place in the frame of the shape, and distance.
-    known: Vec<(Vec3, f64)>,
-}
-
-impl std::fmt::Debug for FarVertices {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "FarVertices({})", self.known.len())
-    }
-}
-
-impl FarVertices {
-    fn new(shape: &SharedShape, vertices: usize) -> Self {
-        Self { shape: shape.clone(), known: vec![(Vec3::zeros(), f64::NEG_INFINITY); vertices] }
-    }
-
-    fn is_of(&self, shape: &SharedShape, vertices: usize) -> bool {
-        Arc::ptr_eq(&self.shape.0, &shape.0) && self.known.len() == vertices
-    }
-
-    /// Its distance, or none if it is farther than `margin` for sure.
-    fn distance(&mut self, vertex: usize, place: &Vec3, margin: f64) -> Option<Signed> {
-        let (before, distance) = self.known[vertex];
-        if distance - (place - before).norm() > margin {
-            return None;
-        }
-        let signed = signed_distance(&self.shape, place);
-        self.known[vertex] = (*place, signed.distance);
-        Some(signed)
-    }
 }
 
 /// Contact of two shapes, with parry3d's working memory.
@@ -477,11 +441,6 @@ fn thin_out(contacts: &mut Vec<Contact>, first: usize) {
     }
 }
 
-/// Whether the distance from a shape takes a search.
-fn is_costly(shape: &SharedShape) -> bool {
-    matches!(shape.shape_type(), ShapeType::TriMesh | ShapeType::ConvexPolyhedron | ShapeType::Compound)
-}
-
 /// The share of a corner's area that a point between the corners of a triangle gets: none at a corner, so that it comes and goes
 /// smoothly. On an edge it belongs to one of the two triangles, the one that runs the edge upward.
 fn share_between(corners: [u32; 3], weights: [f64; 3]) -> Option<f64> {
@@ -497,48 +456,6 @@ fn share_between(corners: [u32; 3], weights: [f64; 3]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::DVec3;
-    use parry3d::shape::TriMeshFlags;
-    use proptest::prelude::*;
-
-    fn mesh() -> SharedShape {
-        let corner =
-            |i: u32| DVec3::new(f64::from(i & 1), f64::from(i >> 1 & 1), f64::from(i >> 2)) * 0.02 - DVec3::splat(0.01);
-        let faces = [
-            [0, 2, 1],
-            [1, 2, 3],
-            [4, 5, 6],
-            [5, 7, 6],
-            [0, 1, 4],
-            [1, 5, 4],
-            [2, 6, 3],
-            [3, 6, 7],
-            [0, 4, 2],
-            [2, 4, 6],
-            [1, 3, 5],
-            [3, 7, 5],
-        ];
-        SharedShape::trimesh_with_flags((0..8).map(corner).collect(), faces.to_vec(), TriMeshFlags::ORIENTED)
-            .expect("a cube")
-    }
-
-    proptest! {
-        /// However a vertex wanders, what is left out is farther than the margin, and what is not is looked up.
-        #[test]
-        fn nothing_near_is_left_out(steps in prop::collection::vec([-0.004..0.004f64, -0.004..0.004, -0.004..0.004], 1..80)) {
-            let shape = mesh();
-            let mut far = FarVertices::new(&shape, 1);
-            let mut place = Vec3::new(0.03, 0.0, 0.0);
-            for step in steps {
-                place += Vec3::from(step);
-                let truth = signed_distance(&shape, &place);
-                match far.distance(0, &place, 0.005) {
-                    Some(found) => prop_assert_eq!(found.distance, truth.distance),
-                    None => prop_assert!(truth.distance > 0.005, "{} m", truth.distance),
-                }
-            }
-        }
-    }
 
     #[test]
     fn points_on_a_line_are_said_by_its_ends() {
