@@ -53,7 +53,7 @@ pub struct Solution {
 
 /// Nonlinear block Gauss–Seidel (Duriez 2006, algorithm 1): each block in turn is solved exactly for its own law, with the forces of
 /// the others as they stand. Blocks of all laws mix. BEYOND the paper: where blocks are stiffly coupled sweeps take hundreds of rounds, so
-/// those of problems of moderate size are followed by Newton's method ([`super::newton`]), and those of large ones are accelerated by Anderson's.
+/// those of problems of moderate size are followed by Newton's method, and those of large ones are accelerated by Anderson's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GaussSeidel {
     /// What it is run with.
