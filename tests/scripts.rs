@@ -40,11 +40,13 @@ struct Played {
     hash: u64,
     said: Vec<String>,
     steps: u64,
+    /// The deepest point that any step left inside a body, m.
+    deepest: f64,
 }
 
 fn play_with(file: &Path, options: &ScriptOptions) -> Result<Played, ScriptError> {
     let mut run = ScriptRun::load(file, options)?;
-    let mut said = run.take_messages();
+    let (mut said, mut deepest) = (run.take_messages(), 0.0f64);
     while run.outcome().is_none() {
         if run.step() == RunState::Broken {
             // The world is given back sound.
@@ -53,9 +55,10 @@ fn play_with(file: &Path, options: &ScriptOptions) -> Result<Played, ScriptError
             return Err(run.error().expect("what is wrong").clone());
         }
         said.extend(run.take_messages());
+        deepest = deepest.max(run.scene().world.statistics().penetration);
     }
     let hash = run.scene().world.state_hash();
-    Ok(Played { outcome: run.outcome().expect("an outcome").clone(), hash, said, steps: run.steps() })
+    Ok(Played { outcome: run.outcome().expect("an outcome").clone(), hash, said, steps: run.steps(), deepest })
 }
 
 fn play(name: &str, text: &str) -> Result<Played, ScriptError> {
@@ -91,6 +94,8 @@ fn every_shipped_script_passes() {
         let played = play_with(&file, &ScriptOptions::default()).unwrap_or_else(|error| panic!("{error}"));
         println!("{name}: {} steps, {:?}", played.steps, played.outcome);
         assert!(played.outcome.success, "{name}: {}", played.outcome.reason);
+        // Nothing begins inside anything either.
+        assert!(played.deepest < 1.5e-4, "{name}: {} mm deep", 1e3 * played.deepest);
         count += 1;
     }
     assert!(count >= 5, "only {count} scripts were found");
