@@ -107,6 +107,30 @@ impl Painted {
         }
     }
 
+    /// How far along a ray its first triangle is (Möller and Trumbore 1997).
+    pub(super) fn first_hit(&self, eye: &Vec3, towards: &Vec3) -> Option<f64> {
+        let vertex = |v: u32| self.vertices.get(v as usize).map(|p| Vec3::from(p.map(f64::from)));
+        let mut least = None;
+        for &[a, b, c] in &self.triangles {
+            let (Some(a), Some(b), Some(c)) = (vertex(a), vertex(b), vertex(c)) else { continue };
+            let (ab, ac) = (b - a, c - a);
+            let across = towards.cross(&ac);
+            let volume = ab.dot(&across);
+            if volume.abs() < 1e-18 {
+                continue;
+            }
+            let from = eye - a;
+            let u = from.dot(&across) / volume;
+            let q = from.cross(&ab);
+            let v = towards.dot(&q) / volume;
+            let t = ac.dot(&q) / volume;
+            if u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t > 0.0 && least.is_none_or(|least| t < least) {
+                least = Some(t);
+            }
+        }
+        least
+    }
+
     /// Every edge once, to be laid over the surface.
     pub fn wireframe(&self, colour: Colour, width: f32) -> Lines {
         let edges: BTreeSet<(u32, u32)> = (self.triangles.iter())

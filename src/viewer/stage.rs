@@ -17,7 +17,7 @@ use super::layers::Layers;
 use super::legend::Legend;
 use super::palette::Paint;
 use crate::assets::Scene;
-use crate::body::{BodyKind, tessellated};
+use crate::body::{BodyKind, HandId, tessellated};
 use crate::math::{Pose, Vec3};
 use crate::mesh::SurfaceMesh;
 use crate::tracking::Side;
@@ -209,6 +209,35 @@ impl Stage {
         }
         marks::add(self, frame, layers, &camera, &mut meshes);
         Figure { lines, ground, legend: self.legend(layers), ..Figure::new(meshes, camera) }
+    }
+
+    /// The first body that a ray meets, and where; of a hand its skeleton.
+    pub fn pick(&self, frame: &Frame, eye: &Vec3, towards: &Vec3) -> Option<(BodyKind, Vec3)> {
+        let mut nearest: Option<(f64, BodyKind)> = None;
+        let mut look = |body: BodyKind, mesh: &Painted| {
+            let found = mesh.first_hit(eye, towards).filter(|t| nearest.is_none_or(|(least, _)| *t < least));
+            nearest = found.map(|t| (t, body)).or(nearest);
+        };
+        for (number, (stage, hand)) in self.hands.iter().zip(&frame.hands).enumerate() {
+            let mut skins = Vec::new();
+            stage.add_skin(hand, &Layers::default(), Vec::new, &mut skins);
+            skins.iter().for_each(|skin| look(BodyKind::Skeleton(HandId::at(number)), skin));
+        }
+        let things = self.rigid.iter().zip(&frame.rigid).enumerate().map(|(i, it)| (BodyKind::Rigid(i), it));
+        let fixed = self.fixed.iter().zip(&frame.fixed).enumerate().map(|(i, it)| (BodyKind::Fixed(i), it));
+        for (body, (thing, pose)) in things.chain(fixed) {
+            if let Some(surface) = &thing.surface {
+                look(body, &placed(surface, pose));
+            }
+        }
+        for (i, (thing, nodes)) in self.soft.iter().zip(&frame.soft).enumerate() {
+            let vertices: Option<Vec<Vec3>> = thing.nodes.iter().map(|&n| nodes.get(n as usize).copied()).collect();
+            if let Some(vertices) = vertices {
+                let mesh = SurfaceMesh { vertices, triangles: thing.triangles.clone() };
+                look(BodyKind::Soft(i), &Painted::new(&mesh, thing.colour));
+            }
+        }
+        nearest.map(|(t, body)| (body, eye + t * towards))
     }
 
     /// What the colours of some layers mean.

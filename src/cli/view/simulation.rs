@@ -13,9 +13,11 @@ use super::cost::Costs;
 use super::due::Due;
 use super::pace::Pace;
 use super::playlist::Playlist;
+use super::pull::Spring;
 use super::story::Story;
+use super::traces::Traces;
 use super::watch::{LOOK_EVERY, Watch};
-use super::{parameters, story};
+use super::{bodies, parameters, story};
 use crate::assets::{Scene, Setting};
 use crate::body::{BodyKind, HandId};
 use crate::cli::interrupt;
@@ -23,7 +25,7 @@ use crate::cli::player::Player;
 use crate::math::Vec3;
 use crate::tracking::Segment;
 use crate::viewer::Stage;
-use crate::viewer::window::{Command, Feeling, Latest, Link, Parameter, Puppet, Report, Sample, Steer};
+use crate::viewer::window::{BodyInfo, Command, Feeling, Latest, Link, Parameter, Puppet, Report, Sample, Steer};
 
 /// Steps in the plots.
 const HISTORY: usize = 400;
@@ -74,6 +76,10 @@ pub(super) struct Simulation {
     /// Runs as fast as it can up to this time, s.
     seek: Option<f64>,
     puppet: Option<(usize, Puppet)>,
+    spring: Option<Spring>,
+    traces: Traces,
+    bodies: Arc<[BodyInfo]>,
+    columns: Arc<[String]>,
     story: Story,
     error: Option<String>,
     history: VecDeque<Sample>,
@@ -112,6 +118,10 @@ impl Simulation {
             paused: false,
             seek: None,
             puppet: None,
+            spring: None,
+            traces: Traces::default(),
+            bodies: Arc::default(),
+            columns: Arc::default(),
             story: Story::new(teller),
             error: None,
             history: VecDeque::with_capacity(HISTORY),
@@ -182,7 +192,7 @@ impl Simulation {
         self.player.is_over() && (!is_driven || self.length().is_none())
     }
 
-    /// How long it is meant to run; of a script nobody knows.
+    /// How long it is meant to run; not known of a script.
     fn length(&self) -> Option<f64> {
         self.player.length().map(|steps| steps as f64 * self.player.scene().world.parameters.dt)
     }
@@ -206,6 +216,9 @@ impl Simulation {
     /// One step, whatever the time.
     pub(super) fn step(&mut self) {
         self.drive();
+        if let Some(spring) = &self.spring {
+            spring.pull(&mut self.player.scene_mut());
+        }
         let drawing = self.drawing.load(Ordering::Relaxed);
         let stepped = self.player.step();
         let drawn = (drawing == self.drawing.load(Ordering::Relaxed)).then_some(drawing);
@@ -223,6 +236,7 @@ impl Simulation {
             Sample { time: scene.world.time(), pressing, step: scene.world.times().total }
         };
         self.story.step(&self.player.scene().world);
+        self.traces.add(&self.player);
         self.costs.step(sample.step, drawn);
         if self.history.len() >= HISTORY {
             self.history.pop_front();
@@ -238,6 +252,7 @@ impl Simulation {
 
     /// The sample of the end of the coming step goes to the driven hand first: what a scene or a script has to say then comes too late.
     fn drive(&mut self) {
+        let driven = self.player.driven();
         let Some((hand, puppet)) = &mut self.puppet else { return };
         let mut scene = self.player.scene_mut();
         let world = &mut scene.world;
@@ -253,7 +268,11 @@ impl Simulation {
             }
         }
         let sample = puppet.sample(world.time() + h, h, &feeling);
-        world.bodies.hands[*hand].track(sample);
+        let side = world.bodies.hands[*hand].model().description.side;
+        // A glove keeps the fingers, or a tracker the palm.
+        if let Some(sample) = driven.rest_of(side, sample) {
+            world.bodies.hands[*hand].track(sample);
+        }
     }
 
     /// Does what it is told.
@@ -283,6 +302,12 @@ impl Simulation {
                     puppet.steer(wish);
                 }
             }
+            Command::Pull(None) => self.spring = None,
+            Command::Pull(Some(pull)) => match &mut self.spring {
+                Some(spring) if spring.is_of(&pull) => spring.aim(pull.target),
+                spring => *spring = Spring::new(&self.player.scene(), &pull),
+            },
+            Command::Plot(names) => self.traces.plot(names, &self.player),
         }
     }
 
@@ -358,16 +383,24 @@ impl Simulation {
         self.describe();
         self.staged = shape(&self.player.scene());
         self.history.clear();
+        self.traces.begin(&self.player);
+        self.spring = None;
         self.seek = None;
         self.pace.rest(Instant::now());
         self.story.begin(&mut self.player);
         self.note_files();
-        // A hand that nobody moves waits for the person at the keyboard.
+        // A hand that nothing moves waits for the person at the keyboard, and so does a palm whose fingers alone have a glove.
         let still = {
+            let driven = self.player.driven();
+            let is_script = self.length().is_none() || self.player.recording().is_some();
             let scene = self.player.scene();
-            let is_script = self.length().is_none();
-            let still = |motion: &Option<_>| motion.is_none();
-            scene.motions.iter().position(still).filter(|_| !is_script)
+            let hands = scene.motions.iter().zip(&scene.world.bodies.hands);
+            let still = hands.map(|(motion, hand)| {
+                let side = hand.model().description.side as usize;
+                let worn = driven.fingers[side] && !driven.palm[side];
+                worn || (motion.is_none() && !driven.palm[side])
+            });
+            still.into_iter().position(|still| still).filter(|_| !is_script)
         };
         self.puppet = None;
         if still.is_some() {
@@ -385,6 +418,8 @@ impl Simulation {
     fn describe(&mut self) {
         self.parameters = parameters::of(&self.player.scene()).into();
         self.hands = self.player.scene().names.hands.clone().into();
+        self.bodies = bodies::of(&self.player.scene()).into();
+        self.columns = self.traces.columns(&self.player).into();
         self.name = self.player.file().display().to_string().into();
     }
 
@@ -397,6 +432,18 @@ impl Simulation {
     #[cfg(test)]
     pub(super) fn palm(&self) -> Option<Vec3> {
         palm(&self.player.scene(), self.puppet.as_ref()?.0)
+    }
+
+    /// A sample of a device for a hand.
+    #[cfg(test)]
+    pub(super) fn feed(&mut self, hand: &str, sample: crate::tracking::HandSample) {
+        self.player.feed(hand, sample);
+    }
+
+    /// The angles that a hand is tracked with.
+    #[cfg(test)]
+    pub(super) fn tracked_angles(&self) -> [f64; crate::tracking::ANGLES] {
+        *self.player.scene().world.bodies.hands[0].skeleton.tracked.angles()
     }
 
     /// How high the centre of a rigid body is.
@@ -419,13 +466,19 @@ impl Simulation {
             report.laws = parameters::laws(&scene);
             let driven = self.puppet.as_ref().map_or(0, |(hand, _)| *hand);
             report.palm = palm(&scene, driven);
+            bodies::motions(&scene, &mut report.motions);
+            report.pull = self.spring.as_ref().and_then(|spring| spring.ends(&scene));
         }
+        report.bodies.clone_from(&self.bodies);
+        report.columns.clone_from(&self.columns);
+        self.traces.fill(&mut report.traces);
+        report.devices = self.player.worn().map_or_else(Vec::new, |gear| gear.states());
         report.hands.clone_from(&self.hands);
         report.parameters.clone_from(&self.parameters);
         report.stage = Some(Arc::clone(&self.stage));
         report.generation = self.generation;
         report.name.clone_from(&self.name);
-        report.seconds = self.length().filter(|_| self.puppet.is_none());
+        report.seconds = self.length().filter(|_| self.puppet.is_none() && !self.player.has_gear());
         report.steps = self.player.steps();
         report.paused = self.paused;
         report.over = self.is_over();

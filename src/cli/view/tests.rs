@@ -272,3 +272,43 @@ fn anyone_can_pick_up_the_cube() {
     person.waits(100);
     assert!(person.height() < start + 0.04, "it is still {:.1} mm up", 1e3 * (person.height() - start));
 }
+
+#[test]
+fn the_mouse_moves_the_palm_while_a_glove_moves_the_fingers() {
+    use crate::tracking::{ANGLES, Driven, HandSample};
+    use crate::viewer::window::Steer;
+    let driven = Driven { palm: [false; 2], fingers: [true; 2] };
+    let player = Player::load_for_device(Path::new("play"), &[], driven).unwrap_or_else(|error| panic!("{error:#}"));
+    let mut simulation = Simulation::new(player, Vec::new(), None, Arc::new(Latest::default()));
+    let start = simulation.palm().expect("the palm is driven from the start");
+    let mut worn = simulation.tracked_angles();
+    simulation.obey(Command::Steer(Steer::Glide(crate::math::Vec3::new(0.0, 0.1, 0.0), Default::default())));
+    for step in 1..=100 {
+        worn[4] += 0.004;
+        let time = 0.01 * f64::from(step);
+        simulation.feed(
+            "right",
+            HandSample { angles: Some(worn), palm: None, ..HandSample::full(time, Default::default(), [0.0; ANGLES]) },
+        );
+        simulation.step();
+    }
+    let moved = simulation.palm().expect("a palm") - start;
+    assert!((moved.y - 0.1).abs() < 0.02, "the palm moved by {moved}");
+    assert!((simulation.tracked_angles()[4] - worn[4]).abs() < 1e-12, "the glove keeps the fingers");
+}
+
+#[test]
+fn any_column_can_be_plotted_and_bodies_are_listed() {
+    let reports = Arc::new(Latest::default());
+    let mut simulation = Simulation::new(load("play"), Vec::new(), None, Arc::clone(&reports));
+    simulation.obey(Command::Plot(vec!["cube.y".into(), "no such column".into()]));
+    (0..20).for_each(|_| simulation.step());
+    simulation.report();
+    let report = reports.take().expect("a report");
+    assert!(report.columns.iter().any(|name| name == "cube.y") && report.columns.len() > 100);
+    assert_eq!(report.traces.len(), 1);
+    assert!(report.traces[0].values.len() == 20 && (report.traces[0].values[19] - 0.0225).abs() < 1e-3);
+    let names: Vec<&str> = report.bodies.iter().map(|body| body.name.as_str()).collect();
+    assert_eq!(names, ["right", "cube", "ball", "bar", "ground"]);
+    assert_eq!(report.bodies.len(), report.motions.len());
+}

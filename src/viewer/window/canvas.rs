@@ -7,6 +7,7 @@ use kiss3d::scene::SceneNode3d;
 use kiss3d::window::Window;
 
 use super::eye::place;
+use super::plain::Shared;
 use crate::viewer::camera::View;
 use crate::viewer::draw::{MARKS, THINGS, add_lights, add_shape, colour, texture, texture_places};
 use crate::viewer::lens::Lens;
@@ -28,6 +29,10 @@ pub struct Canvas {
     pub scene: SceneNode3d,
     meshes: Vec<Shown>,
     ground: Option<(f32, SceneNode3d)>,
+    /// What everything is drawn with, in place of kiss3d's material.
+    material: Option<Shared>,
+    /// Pixels drawn for a pixel of the screen.
+    scale: f32,
 }
 
 /// A mesh on the graphics card.
@@ -39,10 +44,25 @@ struct Shown {
 
 impl Canvas {
     /// Nothing yet, lit for a camera.
-    pub fn new(camera: &Camera, size: (u32, u32)) -> Self {
+    pub fn new(camera: &Camera, size: (u32, u32), material: Option<Shared>) -> Self {
         let mut scene = SceneNode3d::empty();
         add_lights(&mut scene, &View::new(camera, size), Vec3::Y);
-        Self { scene, meshes: Vec::new(), ground: None }
+        Self { scene, meshes: Vec::new(), ground: None, material, scale: 1.0 }
+    }
+
+    /// Lines are that much thinner where fewer pixels are drawn.
+    pub fn set_scale(&mut self, scale: f32) {
+        self.scale = scale;
+    }
+
+    /// A line over the scene, m.
+    pub fn line(&self, ends: [[f32; 3]; 2], ink: Colour, width: f32, eye: &Lens, window: &mut Window) {
+        let [a, b] = ends.map(|p| eye.before_all(place(p)));
+        window.draw_line(a, b, colour(ink, 1.0), self.thin(width), false);
+    }
+
+    fn thin(&self, width: f32) -> f32 {
+        (self.scale * width).max(1.0)
     }
 
     /// Shows a figure.
@@ -56,7 +76,7 @@ impl Canvas {
             let ink = colour(lines.colour, 1.0);
             for ends in &lines.segments {
                 let [a, b] = ends.map(|p| eye.nearer(place(p)));
-                window.draw_line(a, b, ink, lines.width, false);
+                window.draw_line(a, b, ink, self.thin(lines.width), false);
             }
         }
         let mut count = 0;
@@ -65,16 +85,16 @@ impl Canvas {
                 Some(shown) if shown.is_alike(&mesh) => shown.update(mesh, eye),
                 Some(shown) => {
                     shown.node.detach();
-                    *shown = Shown::new(&mut self.scene, mesh, eye);
+                    *shown = Shown::new(&mut self.scene, mesh, eye, &self.material);
                 }
-                None => self.meshes.push(Shown::new(&mut self.scene, mesh, eye)),
+                None => self.meshes.push(Shown::new(&mut self.scene, mesh, eye, &self.material)),
             }
             count += 1;
         }
         self.meshes.drain(count..).for_each(|mut shown| shown.node.detach());
     }
 
-    /// A grid on the ground at some height, and a plumb line from the palm that is driven: without them nobody sees how high a hand is.
+    /// A grid on the ground at some height, and a vertical line from the driven palm to the ground, which shows how high the hand is.
     pub fn mark_ground(
         &self,
         height: f32,
@@ -85,7 +105,7 @@ impl Canvas {
     ) {
         let mut line = |a: [f32; 2], b: [f32; 2], ink: Colour, width: f32| {
             let [a, b] = [a, b].map(|[x, z]| eye.nearer(place([x, height, z])));
-            window.draw_line(a, b, colour(ink, 1.0), width, false);
+            window.draw_line(a, b, colour(ink, 1.0), self.thin(width), false);
         };
         let most = CELLS as f32 * CELL;
         for cell in (-CELLS..=CELLS).filter(|_| grid) {
@@ -97,7 +117,7 @@ impl Canvas {
             line([palm.x - 0.012, palm.z], [palm.x + 0.012, palm.z], PLUMB, 2.0);
             line([palm.x, palm.z - 0.012], [palm.x, palm.z + 0.012], PLUMB, 2.0);
             let [foot, top] = [[palm.x, height, palm.z], palm.into()].map(place);
-            window.draw_line(foot, top, colour(PLUMB, 1.0), 1.5, false);
+            window.draw_line(foot, top, colour(PLUMB, 1.0), self.thin(1.5), false);
         }
     }
 
@@ -117,17 +137,19 @@ impl Canvas {
             node.set_color(background);
             node.set_roughness(1.0);
             node.set_light_layers(THINGS);
+            use_material(&mut node, &self.material);
             (height, node)
         });
     }
 }
 
 impl Shown {
-    fn new(scene: &mut SceneNode3d, mesh: Painted, eye: &Lens) -> Self {
+    fn new(scene: &mut SceneNode3d, mesh: Painted, eye: &Lens, material: &Option<Shared>) -> Self {
         let vertices = mesh.vertices.iter().map(|&p| placed(&mesh, p, eye)).collect();
         let normals = mesh.normals.iter().map(|&n| n.into()).collect();
         let places = mesh.paint.as_ref().map(texture_places);
-        let node = add_shape(scene, vertices, mesh.triangles.clone(), normals, places);
+        let mut node = add_shape(scene, vertices, mesh.triangles.clone(), normals, places);
+        use_material(&mut node, material);
         let mut shown = Self { palette: None, node, mesh };
         shown.dress();
         shown
@@ -185,6 +207,12 @@ impl Shown {
         node.set_roughness(mesh.roughness.clamp(0.0, 1.0));
         node.set_casts_shadows(mesh.opacity >= 1.0 && !mesh.in_front);
         node.set_light_layers(if mesh.in_front { MARKS } else { THINGS });
+    }
+}
+
+fn use_material(node: &mut SceneNode3d, material: &Option<Shared>) {
+    if let Some(material) = material {
+        node.set_material(material.clone());
     }
 }
 

@@ -51,7 +51,14 @@ pub struct Controls {
     buttons: BTreeSet<u8>,
     pointer: Option<[f32; 2]>,
     modifiers: Modifiers,
+    /// Where the left button went down, while the pointer has not moved away since.
+    click: Option<[f32; 2]>,
+    /// Whether an object is pulled.
+    pulls: bool,
 }
+
+/// A click moves the pointer no farther than this, in pixels.
+const CLICK: f32 = 4.0;
 
 /// How much nearer a notch of the wheel brings the camera, and how far it curls the fingers.
 const NOTCH_ZOOM: f32 = 1.12;
@@ -64,32 +71,68 @@ impl Controls {
             Input::Down(key) => self.down(key),
             Input::Up(key) => {
                 self.held.retain(|held| *held != key);
+                if matches!(key, Key::Arrow(_)) {
+                    return self.glide();
+                }
                 let up = BINDINGS.iter().find(|binding| binding.keys.contains(&key))?.up;
                 self.allowed(up?)
             }
-            Input::Button(button, true) => {
-                self.buttons.insert(button as u8);
-                None
-            }
-            Input::Button(button, false) => {
-                self.buttons.remove(&(button as u8));
-                None
-            }
+            Input::Button(button, true) => self.pressed(button),
+            Input::Button(button, false) => self.released(button),
             Input::Pointer(at) => {
+                let far = |from: [f32; 2]| (at[0] - from[0]).hypot(at[1] - from[1]) > CLICK;
+                self.click = self.click.filter(|from| !far(*from));
                 let by = self.pointer.replace(at).map(|was| [at[0] - was[0], at[1] - was[1]])?;
                 self.dragged(by)
             }
             Input::Wheel(notches) => Some(self.wheel(notches)),
             Input::Modifiers(modifiers) => {
-                self.modifiers = modifiers;
-                None
+                let changed = std::mem::replace(&mut self.modifiers, modifiers) != modifiers;
+                let glides = self.held.iter().any(|key| matches!(key, Key::Arrow(_)));
+                if changed && glides { self.glide() } else { None }
             }
             Input::Leave => {
                 self.buttons.clear();
-                self.pointer = None;
-                None
+                (self.pointer, self.click) = (None, None);
+                std::mem::take(&mut self.pulls).then_some(Act::LetGo)
             }
         }
+    }
+
+    fn pressed(&mut self, button: Button) -> Option<Act> {
+        self.buttons.insert(button as u8);
+        if button != Button::Left {
+            return None;
+        }
+        if self.modifiers.control {
+            self.pulls = true;
+            return self.pointer.map(Act::Grab);
+        }
+        self.click = self.pointer.filter(|_| !self.modifiers.shift);
+        None
+    }
+
+    fn released(&mut self, button: Button) -> Option<Act> {
+        self.buttons.remove(&(button as u8));
+        if button != Button::Left {
+            return None;
+        }
+        if std::mem::take(&mut self.pulls) {
+            return Some(Act::LetGo);
+        }
+        self.click.take().map(Act::Select)
+    }
+
+    /// Where the held arrows move the driven palm, or turn it with shift.
+    fn glide(&self) -> Option<Act> {
+        let mut sum = [0.0; 3];
+        for direction in self.held.iter().filter_map(|key| match key {
+            Key::Arrow(arrow) => Some(arrow.direction()),
+            _ => None,
+        }) {
+            sum.iter_mut().zip(direction).for_each(|(sum, part)| *sum += part);
+        }
+        self.allowed(if self.modifiers.shift { Act::Glide([0.0; 3], sum) } else { Act::Glide(sum, [0.0; 3]) })
     }
 
     /// Keys that are held; when the window is left, they have to be let go.
@@ -102,6 +145,9 @@ impl Controls {
         if !repeated {
             self.held.push(key);
         }
+        if matches!(key, Key::Arrow(_)) {
+            return if repeated { None } else { self.glide() };
+        }
         let binding = BINDINGS.iter().find(|binding| binding.keys.contains(&key))?;
         if repeated && !binding.repeats {
             return None;
@@ -112,17 +158,20 @@ impl Controls {
 
     /// What is meant for a hand happens only if one is driven.
     fn allowed(&self, act: Act) -> Option<Act> {
-        let of_hand = matches!(act, Act::Steer(_) | Act::Push(_) | Act::Drag(_) | Act::Twist(_));
+        let of_hand = matches!(act, Act::Steer(_) | Act::Push(_) | Act::Drag(_) | Act::Twist(_) | Act::Glide(..));
         (self.driving || !of_hand).then_some(act)
     }
 
     fn dragged(&self, by: [f32; 2]) -> Option<Act> {
         let holds = |button: Button| self.buttons.contains(&(button as u8));
-        let Modifiers { shift, control } = self.modifiers;
+        let shift = self.modifiers.shift;
         if by == [0.0, 0.0] {
             return None;
         }
-        if holds(Button::Middle) || (holds(Button::Left) && control) {
+        if self.pulls {
+            return Some(Act::Tug(by));
+        }
+        if holds(Button::Middle) || (holds(Button::Left) && shift) {
             return Some(Act::Pan(by));
         }
         if holds(Button::Right) {
@@ -132,6 +181,9 @@ impl Controls {
     }
 
     fn wheel(&self, notches: f32) -> Act {
+        if self.pulls {
+            return Act::TugAway(notches);
+        }
         if self.driving && self.modifiers.shift {
             return Act::Steer(Steer::CurlAll(NOTCH_CURL * f64::from(notches)));
         }
@@ -146,6 +198,7 @@ impl Controls {
 mod tests {
     use super::*;
     use crate::tracking::Finger;
+    use crate::viewer::window::Arrow;
 
     #[test]
     fn a_drag_turns_the_camera_or_moves_the_hand() {
@@ -165,8 +218,46 @@ mod tests {
         assert_eq!(drag(&mut controls, Button::Right), Some(Act::Orbit([3.0, -2.0])));
         controls.take(Input::Modifiers(Modifiers { shift: true, control: false }));
         assert_eq!(drag(&mut controls, Button::Right), Some(Act::Twist([3.0, -2.0])));
-        controls.take(Input::Modifiers(Modifiers { shift: false, control: true }));
         assert_eq!(drag(&mut controls, Button::Left), Some(Act::Pan([3.0, -2.0])));
+    }
+
+    #[test]
+    fn a_click_selects_and_control_pulls() {
+        let mut controls = Controls { driving: true, ..Controls::default() };
+        controls.take(Input::Pointer([50.0, 60.0]));
+        assert_eq!(controls.take(Input::Button(Button::Left, true)), None);
+        controls.take(Input::Pointer([51.0, 61.0]));
+        assert_eq!(controls.take(Input::Button(Button::Left, false)), Some(Act::Select([50.0, 60.0])));
+        controls.take(Input::Button(Button::Left, true));
+        controls.take(Input::Pointer([80.0, 60.0]));
+        assert_eq!(controls.take(Input::Button(Button::Left, false)), None, "that was a drag");
+        controls.take(Input::Modifiers(Modifiers { shift: false, control: true }));
+        assert_eq!(controls.take(Input::Button(Button::Left, true)), Some(Act::Grab([80.0, 60.0])));
+        assert_eq!(controls.take(Input::Pointer([82.0, 50.0])), Some(Act::Tug([2.0, -10.0])));
+        controls.take(Input::Modifiers(Modifiers::default()));
+        assert_eq!(controls.take(Input::Wheel(1.0)), Some(Act::TugAway(1.0)), "until the button is released");
+        assert_eq!(controls.take(Input::Button(Button::Left, false)), Some(Act::LetGo));
+        controls.take(Input::Modifiers(Modifiers { shift: false, control: true }));
+        controls.take(Input::Button(Button::Left, true));
+        assert_eq!(controls.take(Input::Leave), Some(Act::LetGo));
+    }
+
+    #[test]
+    fn arrows_glide_in_six_directions_as_long_as_they_are_held() {
+        let mut controls = Controls { driving: true, ..Controls::default() };
+        for arrow in Arrow::ALL {
+            let down = controls.take(Input::Down(Key::Arrow(arrow)));
+            assert_eq!(down, Some(Act::Glide(arrow.direction(), [0.0; 3])));
+            assert_eq!(controls.take(Input::Down(Key::Arrow(arrow))), None, "repeated by the keyboard");
+            assert_eq!(controls.take(Input::Up(Key::Arrow(arrow))), Some(Act::Glide([0.0; 3], [0.0; 3])));
+        }
+        controls.take(Input::Down(Key::Arrow(Arrow::Left)));
+        let both = controls.take(Input::Down(Key::Arrow(Arrow::Up)));
+        assert_eq!(both, Some(Act::Glide([-1.0, 1.0, 0.0], [0.0; 3])));
+        let turned = controls.take(Input::Modifiers(Modifiers { shift: true, control: false }));
+        assert_eq!(turned, Some(Act::Glide([0.0; 3], [-1.0, 1.0, 0.0])));
+        controls.driving = false;
+        assert_eq!(controls.take(Input::Up(Key::Arrow(Arrow::Up))), None);
     }
 
     #[test]

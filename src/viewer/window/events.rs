@@ -1,11 +1,12 @@
 use std::collections::HashMap;
 
-use kiss3d::egui::Pos2;
+use kiss3d::egui::{Order, pos2};
 use kiss3d::event::{self, Action, MouseButton, WindowEvent};
 use kiss3d::window::Window;
 
 use super::controls::{Button, Controls, Input, Modifiers};
-use super::keys::{Act, Key};
+use super::keys::{Act, Arrow, Key};
+use super::layout::Layout;
 
 /// Scroll units of the window in a notch of the wheel.
 const NOTCH: f64 = 10.0;
@@ -23,13 +24,16 @@ pub struct Events {
 
 impl Events {
     /// Everything since the last frame. Keys are kept from the panels unless one is being typed into.
-    pub fn take(&mut self, window: &Window, controls: &mut Controls) -> Vec<Act> {
+    pub fn take(&mut self, window: &Window, layout: &Layout, controls: &mut Controls) -> Vec<Act> {
         let typing = window.is_egui_capturing_keyboard();
         // By where the pointer was when it happened, not where the last frame saw it: frames can be slow.
         let panels = window.egui_context();
         let covered = |[x, y]: [f32; 2]| {
             let scale = panels.pixels_per_point();
-            panels.layer_id_at(Pos2::new(x / scale, y / scale)).is_some()
+            let at = [x / scale, y / scale];
+            // The background layer of egui covers the whole window; panels and popups are above it.
+            let layer = panels.layer_id_at(pos2(at[0], at[1]));
+            !layout.is_scene(at) || layer.is_some_and(|layer| layer.order != Order::Background)
         };
         let mut manager = window.events();
         let mut acts = Vec::new();
@@ -42,10 +46,10 @@ impl Events {
                 event.inhibited = true;
             }
             if let Some(modifiers) = event.value.modifiers() {
-                controls.take(Input::Modifiers(Modifiers {
+                acts.extend(controls.take(Input::Modifiers(Modifiers {
                     shift: modifiers.contains(event::Modifiers::Shift),
                     control: modifiers.contains(event::Modifiers::Control),
-                }));
+                })));
             }
             // A key that writes something is known by what it writes, which comes next.
             if let (Some(key), WindowEvent::Char(character)) = (pressed.take(), &event.value)
@@ -95,9 +99,8 @@ impl Events {
             }
             WindowEvent::Focus(false) => {
                 self.down.clear();
-                let released = controls.held().into_iter().filter_map(|key| controls.take(Input::Up(key))).collect();
-                controls.take(Input::Leave);
-                return released;
+                let up = controls.held().into_iter().map(Input::Up);
+                return up.chain([Input::Leave]).filter_map(|input| controls.take(input)).collect();
             }
             _ => None,
         };
@@ -113,6 +116,12 @@ fn named(key: event::Key) -> Option<Key> {
         Other::Escape => Some(Key::Escape),
         Other::Home => Some(Key::Home),
         Other::Tab => Some(Key::Tab),
+        Other::Left => Some(Key::Arrow(Arrow::Left)),
+        Other::Right => Some(Key::Arrow(Arrow::Right)),
+        Other::Up => Some(Key::Arrow(Arrow::Away)),
+        Other::Down => Some(Key::Arrow(Arrow::Towards)),
+        Other::PageUp => Some(Key::Arrow(Arrow::Up)),
+        Other::PageDown => Some(Key::Arrow(Arrow::Down)),
         key => FUNCTIONS.iter().position(|own| *own == key).map(|number| Key::Function(number as u8 + 1)),
     }
 }

@@ -18,6 +18,42 @@ pub enum Key {
     Home,
     /// Tabulator.
     Tab,
+    /// An arrow or a page key, by the direction in which it moves the palm.
+    Arrow(Arrow),
+}
+
+/// A direction as it is seen by the person: to the right, up, away, or the opposite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arrow {
+    /// Left arrow.
+    Left,
+    /// Right arrow.
+    Right,
+    /// Up arrow.
+    Away,
+    /// Down arrow.
+    Towards,
+    /// Page up.
+    Up,
+    /// Page down.
+    Down,
+}
+
+impl Arrow {
+    /// Every one.
+    pub const ALL: [Arrow; 6] = [Self::Left, Self::Right, Self::Away, Self::Towards, Self::Up, Self::Down];
+
+    /// To the right, up, and away from the person.
+    pub fn direction(self) -> [f64; 3] {
+        match self {
+            Self::Left => [-1.0, 0.0, 0.0],
+            Self::Right => [1.0, 0.0, 0.0],
+            Self::Away => [0.0, 0.0, 1.0],
+            Self::Towards => [0.0, 0.0, -1.0],
+            Self::Up => [0.0, 1.0, 0.0],
+            Self::Down => [0.0, -1.0, 0.0],
+        }
+    }
 }
 
 /// What a key or the mouse makes happen.
@@ -57,8 +93,22 @@ pub enum Act {
     Push(f32),
     /// Turns it by so many pixels.
     Twist([f32; 2]),
+    /// Moves it as long as keys are held, and turns it: to the right, up, away from the person.
+    Glide([f64; 3], [f64; 3]),
+    /// Takes hold of the object at a pixel.
+    Grab([f32; 2]),
+    /// Moves the end of the spring on it by so many pixels.
+    Tug([f32; 2]),
+    /// Moves that end away from the eye, by so many notches of the wheel.
+    TugAway(f32),
+    /// Lets go of it.
+    LetGo,
+    /// Selects the body at a pixel.
+    Select([f32; 2]),
     /// Shows the panels, or not.
     Panels,
+    /// Shows the scene tree, or not.
+    Tree,
     /// Shows the keys, or not.
     Help,
     /// Writes a picture.
@@ -101,7 +151,7 @@ const fn curl(keys: &'static [Key], finger: Finger) -> Binding {
 }
 
 /// Every key.
-pub const BINDINGS: [Binding; 43] = [
+pub const BINDINGS: [Binding; 44] = [
     tap(&[Key::Char(' ')], Act::Pause),
     again(&[Key::Char('.')], Act::Step),
     again(&[Key::Char('+'), Key::Char('=')], Act::Speed(1)),
@@ -148,6 +198,7 @@ pub const BINDINGS: [Binding; 43] = [
     tap(&[Key::Home], Act::ResetCamera),
     tap(&[Key::Char('e')], Act::Follow),
     tap(&[Key::Char('u')], Act::Panels),
+    tap(&[Key::Char('o')], Act::Tree),
     tap(&[Key::Char('?'), Key::Char('/')], Act::Help),
     tap(&[Key::Char('i')], Act::Picture),
     tap(&[Key::Char('q'), Key::Escape], Act::Quit),
@@ -173,10 +224,10 @@ pub fn sections() -> Vec<Section> {
         Section {
             title: "Time",
             rows: rows(&[
-                ("Space", "stand still, go on"),
+                ("Space", "pause, continue"),
                 (".", "one step"),
                 ("+ −", "faster, slower"),
-                ("R", "from the start again"),
+                ("R", "restart"),
                 ("N P", "next, previous scene"),
             ]),
         },
@@ -186,7 +237,9 @@ pub fn sections() -> Vec<Section> {
                 ("H or Tab", "take a hand over, give it back"),
                 ("drag", "move the palm across the view"),
                 ("wheel while dragging, W S", "away from you, towards you"),
-                ("Shift + right drag", "turn the palm"),
+                ("← → ↑ ↓ (hold)", "move the palm left, right, away from you, towards you"),
+                ("Page Up, Page Down (hold)", "move the palm up, down"),
+                ("Shift + right drag, Shift + ← → ↑ ↓ Page Up Page Down", "turn the palm"),
                 ("G (hold)", "close around what is there; let go to open"),
                 ("Z X C V B (hold)", "curl thumb, index, middle, ring, little; with Shift stretch"),
                 ("Shift + wheel", "curl all fingers"),
@@ -194,10 +247,18 @@ pub fn sections() -> Vec<Section> {
             ]),
         },
         Section {
+            title: "Objects",
+            rows: rows(&[
+                ("click", "select: pose, speed, mass, contacts and forces are shown"),
+                ("Ctrl + drag", "pull with a spring"),
+                ("wheel while pulling", "away from you, towards you"),
+            ]),
+        },
+        Section {
             title: "Camera",
             rows: rows(&[
                 ("right drag, or drag while no hand is taken", "turn"),
-                ("middle drag, or Ctrl + drag", "shift"),
+                ("middle drag, or Shift + drag", "shift"),
                 ("wheel", "nearer, farther"),
                 ("E", "follow the hand, or not"),
                 ("Home", "back to where it was"),
@@ -216,6 +277,7 @@ pub fn sections() -> Vec<Section> {
             title: "Window",
             rows: rows(&[
                 ("U", "panels"),
+                ("O", "scene tree and inspector"),
                 ("?", "this list"),
                 ("I", "write a picture (PNG)"),
                 ("Q or Esc", "close this list, or the window"),

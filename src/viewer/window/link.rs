@@ -5,7 +5,8 @@ use crossbeam_channel::Sender;
 
 use super::puppet::Steer;
 use crate::assets::Setting;
-use crate::math::Vec3;
+use crate::body::BodyKind;
+use crate::math::{Pose, Vec3};
 use crate::sim::{StageTimes, Statistics};
 use crate::viewer::{Frame, Stage};
 
@@ -28,8 +29,71 @@ pub enum Command {
     Set(Setting),
     /// What mouse and keyboard want of a hand.
     Steer(Steer),
+    /// Pulls an object with a spring, or lets go of it.
+    Pull(Option<Pull>),
+    /// Plots these columns, by their names.
+    Plot(Vec<String>),
     /// The end.
     Quit,
+}
+
+/// A spring between a point of an object and a place in the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pull {
+    /// The object.
+    pub body: BodyKind,
+    /// The point of it when it was taken hold of, m.
+    pub grabbed: Vec3,
+    /// The other end of the spring, m.
+    pub target: Vec3,
+}
+
+/// A body in the scene tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyInfo {
+    /// Its name.
+    pub name: String,
+    /// Which one it is; of a hand its skeleton.
+    pub body: BodyKind,
+    /// Mass, kg; fixed bodies have none.
+    pub mass: Option<f64>,
+    /// What its surface is made of.
+    pub material: String,
+}
+
+/// How a body moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Motion {
+    /// Its placement; of a soft body the centre of mass.
+    pub pose: Pose,
+    /// Velocity of its centre of mass, m/s.
+    pub linear: Vec3,
+    /// Angular velocity, rad/s.
+    pub angular: Vec3,
+}
+
+/// A plotted column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// Its name, as in the tables of `run --trace`.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its last values, oldest first.
+    pub values: Vec<f64>,
+}
+
+/// A device that moves a hand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceInfo {
+    /// Its name.
+    pub name: String,
+    /// Whether samples come, or why not.
+    pub state: String,
+    /// Whether samples come.
+    pub is_good: bool,
+    /// Samples in a second.
+    pub rate: f64,
 }
 
 /// What the simulation shows of itself, at one instant.
@@ -45,7 +109,7 @@ pub struct Report {
     pub generation: u64,
     /// Shown to people: the scene or the script.
     pub name: Arc<str>,
-    /// How long it is meant to run, s; none if nobody knows.
+    /// How long it is meant to run, s; none if that is not known.
     pub seconds: Option<f64>,
     /// Steps made since it was started.
     pub steps: u64,
@@ -69,6 +133,18 @@ pub struct Report {
     pub laws: [&'static str; 3],
     /// What can be changed.
     pub parameters: Arc<[Parameter]>,
+    /// Every body: hands, rigid, soft and fixed bodies.
+    pub bodies: Arc<[BodyInfo]>,
+    /// How each of them moves.
+    pub motions: Vec<Motion>,
+    /// Columns that can be plotted.
+    pub columns: Arc<[String]>,
+    /// Those that are.
+    pub traces: Vec<Trace>,
+    /// The spring on an object: the point of the object and the other end, m.
+    pub pull: Option<[Vec3; 2]>,
+    /// The devices that move the hands.
+    pub devices: Vec<DeviceInfo>,
     /// Names of the hands.
     pub hands: Arc<[String]>,
     /// The hand that mouse and keyboard drive.
@@ -83,6 +159,26 @@ pub struct Report {
     pub error: Option<String>,
     /// How it ended.
     pub card: Option<Card>,
+}
+
+impl Report {
+    /// The name of a body.
+    pub fn name_of(&self, body: BodyKind) -> Option<String> {
+        let own = match body {
+            BodyKind::Tissue(hand, _) => BodyKind::Skeleton(hand),
+            other => other,
+        };
+        let name = self.bodies.iter().find(|known| known.body == own).map(|known| &known.name)?;
+        Some(match body {
+            BodyKind::Tissue(_, segment) => format!("{name} {}", segment.name().replace('_', " ")),
+            _ => name.clone(),
+        })
+    }
+
+    /// How a body moves.
+    pub fn motion_of(&self, body: BodyKind) -> Option<&Motion> {
+        self.bodies.iter().position(|known| known.body == body).and_then(|at| self.motions.get(at))
+    }
 }
 
 /// What a window costs the simulation behind it.

@@ -7,17 +7,26 @@ mod canvas;
 mod controls;
 mod events;
 mod eye;
+mod kept;
 mod keys;
+mod layout;
 mod link;
 mod orbit;
 mod panels;
+mod plain;
 mod plots;
 mod puppet;
+mod quality;
+mod scene_view;
 mod show;
+mod tree;
 
 pub use controls::{Button, Controls, Input, Modifiers};
-pub use keys::{Act, Key, manual};
-pub use link::{Card, Command, Cost, Latest, Link, Parameter, Report, Sample};
+pub use kept::Kept;
+pub use keys::{Act, Arrow, Key, manual};
+pub use link::{
+    BodyInfo, Card, Command, Cost, DeviceInfo, Latest, Link, Motion, Parameter, Pull, Report, Sample, Trace,
+};
 pub use orbit::Orbit;
 pub use puppet::{Feeling, Puppet, Steer};
-pub use show::{Options, Shown, WindowError, probe, show};
+pub use show::{Drawn, FrameLog, Options, Shown, WindowError, probe, show};

@@ -23,6 +23,9 @@ pub struct Orbit {
 const TURN: f64 = std::f64::consts::PI;
 /// How far a notch of the wheel moves a palm, m.
 const NOTCH: f64 = 0.01;
+/// How fast held keys move a palm, m/s, and turn it, rad/s.
+const GLIDE: f64 = 0.12;
+const SPIN: f64 = 0.9;
 
 impl Orbit {
     /// Sees what a camera sees.
@@ -86,6 +89,7 @@ impl Orbit {
             Act::Drag(by) => Some(Steer::Move(self.across(by, palm))),
             Act::Push(notches) => Some(Steer::Move(self.away(notches))),
             Act::Twist(by) => Some(Steer::Turn(self.twist(by))),
+            Act::Glide(by, turn) => Some(Steer::Glide(GLIDE * self.seen(by), SPIN * self.turned(turn))),
             _ => None,
         }
     }
@@ -106,6 +110,27 @@ impl Orbit {
     /// How a drag turns what is held, as a rotation vector.
     pub fn twist(&self, [right, down]: [f32; 2]) -> Vec3 {
         TURN / self.height * (f64::from(right) * self.up() + f64::from(down) * self.right())
+    }
+
+    /// A direction to the right, up and away, horizontal or vertical in the world.
+    fn seen(&self, [right, up, away]: [f64; 3]) -> Vec3 {
+        let level = Vec3::new(-self.azimuth.sin(), 0.0, -self.azimuth.cos());
+        right * self.right() + up * Vec3::y() + away * level
+    }
+
+    /// Left and right turn about the vertical, up and down about the horizontal of the view, the page keys about the direction of view.
+    fn turned(&self, [right, up, away]: [f64; 3]) -> Vec3 {
+        let level = Vec3::new(-self.azimuth.sin(), 0.0, -self.azimuth.cos());
+        right * Vec3::y() - away * self.right() + up * level
+    }
+
+    /// The eye, and the direction of the ray through a pixel of a view of some size.
+    pub fn ray(&self, at: [f32; 2], size: [f32; 2]) -> (Vec3, Vec3) {
+        let half = (0.5 * self.field_of_view).tan() / (0.5 * f64::from(size[1]));
+        let right = half * f64::from(at[0] - 0.5 * size[0]);
+        let down = half * f64::from(at[1] - 0.5 * size[1]);
+        let towards = right * self.right() - down * self.up() - self.back();
+        (self.target + self.distance * self.back(), towards.normalize())
     }
 
     fn back(&self) -> Vec3 {
@@ -152,6 +177,27 @@ mod tests {
         let farther = point + orbit.away(2.0);
         let distance = |p: Vec3| (p - Vec3::new(0.3, 0.4, 0.5)).norm();
         assert!(distance(farther) > distance(point) + 0.015);
+    }
+
+    #[test]
+    fn a_ray_goes_through_what_is_seen_at_its_pixel() {
+        let (orbit, point) = (orbit(), Vec3::new(0.05, 0.15, 0.1));
+        let seen = orbit.camera().project((900, 600), [0.05, 0.15, 0.1]).expect("in front");
+        let (eye, towards) = orbit.ray(seen, [900.0, 600.0]);
+        assert!((point - eye).cross(&towards).norm() < 1e-5, "{seen:?}");
+    }
+
+    #[test]
+    fn keys_move_level_and_plumb() {
+        let orbit = orbit();
+        for (keys, axis) in [([0.0, 1.0, 0.0], Vec3::y()), ([1.0, 0.0, 0.0], orbit.right())] {
+            let Some(Steer::Glide(by, _)) = orbit.steer(&Act::Glide(keys, [0.0; 3]), &Vec3::zeros()) else { panic!() };
+            assert!((by - GLIDE * axis).norm() < 1e-12);
+        }
+        let Some(Steer::Glide(away, _)) = orbit.steer(&Act::Glide([0.0, 0.0, 1.0], [0.0; 3]), &Vec3::zeros()) else {
+            panic!()
+        };
+        assert!(away.y == 0.0 && away.dot(&orbit.back()) < 0.0 && (away.norm() - GLIDE).abs() < 1e-12);
     }
 
     #[test]

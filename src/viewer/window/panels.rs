@@ -1,34 +1,45 @@
 use kiss3d::egui::{
-    Align2, Area, CollapsingHeader, Color32, Context, Frame, Grid, Id, Margin, RichText, ScrollArea, Slider, Stroke, Ui,
+    Align, Align2, Area, CollapsingHeader, Color32, Context, CornerRadius, FontId, Frame, Grid, Id, Layout as Flow,
+    Margin, Order, Rect, RichText, ScrollArea, Sense, Slider, Stroke, StrokeKind, TextureId, Ui, pos2, vec2,
 };
 
+use super::kept::Kept;
 use super::keys::{Act, sections};
+use super::layout::{Layout, Wanted};
 use super::link::{Card, Command, Parameter, Report};
 use super::plots::Plot;
-use crate::viewer::Layers;
+use super::show::Drawn;
+use super::tree;
+use crate::body::BodyKind;
+use crate::viewer::palette::scale;
+use crate::viewer::{Layers, Legend};
 
-const GOOD: Color32 = Color32::from_rgb(20, 120, 60);
-const BAD: Color32 = Color32::from_rgb(176, 28, 28);
+pub const GOOD: Color32 = Color32::from_rgb(20, 120, 60);
+pub const BAD: Color32 = Color32::from_rgb(176, 28, 28);
 const DARK: Color32 = Color32::from_rgb(90, 10, 10);
 const FORCE: Color32 = Color32::from_rgb(190, 70, 40);
-const TIME: Color32 = Color32::from_rgb(40, 95, 160);
-/// Width of what is in the panel at the right, and of the part of the window that the panel takes.
-const WIDTH: f32 = 262.0;
-pub const SIDE: f32 = WIDTH + 44.0;
+pub const TIME: Color32 = Color32::from_rgb(40, 95, 160);
+/// The ground of every panel; nothing shows through.
+const GROUND: Color32 = Color32::from_rgb(250, 250, 252);
+const LINE: Color32 = Color32::from_rgb(205, 208, 214);
 
-/// What is written over the scene.
+/// What is around the scene.
 #[derive(Default)]
 pub struct Panels {
-    /// Whether the panels are hidden.
-    pub hidden: bool,
     /// Whether the list of keys is shown.
     pub help: bool,
-    /// Said once, until another thing is said.
+    /// Shown until the next message.
     pub note: Option<String>,
-    /// The end that was seen and put away.
+    /// The selected body.
+    pub selected: Option<BodyKind>,
+    /// The result that was closed.
     put_away: Option<Card>,
     /// The parameter that is being dragged, and its value.
     dragged: Option<(String, f64)>,
+    /// Where the sliders and buttons were drawn, in points, by what they change.
+    pub places: Vec<(String, Rect)>,
+    /// What a column to be plotted has in its name.
+    filter: String,
     is_dressed: bool,
 }
 
@@ -39,88 +50,171 @@ pub struct Wishes {
     pub acts: Vec<Act>,
     /// Things for the simulation.
     pub commands: Vec<Command>,
+    /// Other settings of the window.
+    pub kept: Option<Kept>,
 }
 
 impl Panels {
+    /// What there is to be laid out.
+    pub fn wanted(&self, report: &Report, kept: &Kept) -> Wanted {
+        let error_lines = report.error.as_ref().map_or(0, |error| error.lines().count());
+        Wanted { panels: kept.panels, tree: kept.shows_tree(kept.size.0), error_lines }
+    }
+
     /// Draws them.
-    pub fn show(&mut self, context: &Context, report: &Report, layers: &Layers) -> Wishes {
+    pub fn show(
+        &mut self,
+        context: &Context,
+        layout: &Layout,
+        scene: Option<TextureId>,
+        report: &Report,
+        kept: &Kept,
+        drawn: &Drawn,
+    ) -> Wishes {
         if !self.is_dressed {
             self.is_dressed = true;
-            dress(context);
+            // Dark text on light panels, as on paper.
+            context.set_visuals(kiss3d::egui::Visuals::light());
         }
         let mut wishes = Wishes::default();
-        if !self.hidden {
-            self.title(context, report);
-            // The list of keys needs the room.
-            if !self.help {
-                self.side(context, report, layers, &mut wishes);
-            }
-            time_bar(context, report, &mut wishes);
+        self.places.clear();
+        if let Some(scene) = scene {
+            let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+            context.layer_painter(kiss3d::egui::LayerId::background()).image(
+                scene,
+                layout.scene,
+                whole,
+                Color32::WHITE,
+            );
         }
-        if let Some(error) = &report.error {
-            error_panel(context, error);
+        if let Some(stage) = &report.stage {
+            legend(context, layout.scene, &stage.legend(&kept.layers));
         }
-        self.card(context, report, &mut wishes);
+        if let Some(at) = layout.top {
+            sheet(context, "top", at, GROUND, |ui| self.top(ui, report, drawn, &mut wishes));
+        }
+        if let Some(at) = layout.left {
+            sheet(context, "left", at, GROUND, |ui| tree::show(ui, report, &mut self.selected));
+        }
+        if let Some(at) = layout.right {
+            sheet(context, "right", at, GROUND, |ui| {
+                ScrollArea::vertical()
+                    .auto_shrink(false)
+                    .show(ui, |ui| self.right(ui, report, kept, drawn, &mut wishes));
+            });
+        }
+        if let Some(at) = layout.bottom {
+            sheet(context, "bottom", at, GROUND, |ui| time_bar(ui, report, &mut self.places, &mut wishes));
+        }
+        if let (Some(at), Some(error)) = (layout.error, &report.error) {
+            let ground = Color32::from_rgb(255, 236, 234);
+            sheet(context, "error", at, ground, |ui| {
+                ScrollArea::vertical().auto_shrink(false).show(ui, |ui| error_lines(ui, error));
+            });
+        }
         if self.help {
             self.keys(context);
         }
         wishes
     }
 
-    fn title(&self, context: &Context, report: &Report) {
-        panel(context, "title", Align2::LEFT_TOP, [12.0, 12.0], |ui| {
-            ui.set_max_width(520.0);
-            ui.label(RichText::new(&*report.name).strong().size(17.0));
+    fn top(&self, ui: &mut Ui, report: &Report, drawn: &Drawn, wishes: &mut Wishes) {
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(&*report.name).strong().size(16.0));
             if let Some(phase) = &report.phase {
-                ui.label(RichText::new(format!("phase: {phase}")).color(TIME).size(14.0));
+                ui.label(RichText::new(format!("phase: {phase}")).color(TIME));
             }
-            for message in report.messages.iter() {
-                ui.label(message);
-            }
-            let hint = match report.taken {
-                Some(hand) => {
-                    let name = report.hands.get(hand).map_or("", String::as_str);
-                    format!("You drive the {name} hand: drag to move it, hold G to grasp, H to let it go")
+            ui.with_layout(Flow::right_to_left(Align::Center), |ui| {
+                if ui.small_button("keys (?)").clicked() {
+                    wishes.acts.push(Act::Help);
                 }
-                None if !report.hands.is_empty() => "H takes the hand over, ? lists the keys".into(),
-                None => "? lists the keys".into(),
-            };
-            ui.label(RichText::new(hint).weak());
-            if let Some(note) = &self.note {
-                ui.label(RichText::new(note).color(GOOD));
-            }
+                if ui.small_button("scene (O)").clicked() {
+                    wishes.acts.push(Act::Tree);
+                }
+                speeds(ui, report, drawn);
+            });
         });
+        let hint = match (&self.note, report.messages.last(), report.taken) {
+            (Some(note), _, _) => note.clone(),
+            (None, _, Some(hand)) => {
+                let name = report.hands.get(hand).map_or("", String::as_str);
+                format!("You drive the {name} hand: drag or arrow keys move it, hold G to grasp, H gives it back")
+            }
+            (None, Some(message), None) => message.clone(),
+            (None, None, None) if !report.hands.is_empty() => "H takes the hand over, Ctrl + drag pulls objects".into(),
+            _ => "Ctrl + drag pulls objects, drag turns the view".into(),
+        };
+        ui.add(kiss3d::egui::Label::new(RichText::new(hint).size(12.5)).truncate());
     }
 
-    fn side(&mut self, context: &Context, report: &Report, layers: &Layers, wishes: &mut Wishes) {
-        let height = context.content_rect().height() - 90.0;
-        panel(context, "side", Align2::RIGHT_TOP, [-12.0, 12.0], |ui| {
-            ui.set_max_width(WIDTH);
-            numbers(ui, report);
-            let dt = report.history.windows(2).last().map(|two| 1e3 * (two[1].time - two[0].time));
-            let pressing: Vec<f64> = report.history.iter().map(|sample| sample.pressing).collect();
-            let steps: Vec<f64> = report.history.iter().map(|sample| 1e3 * sample.step).collect();
-            Plot { label: "normal force", unit: "N", digits: 1, colour: FORCE, mark: None }.show(ui, WIDTH, &pressing);
-            Plot { label: "step", unit: "ms", digits: 2, colour: TIME, mark: dt }.show(ui, WIDTH, &steps);
-            ui.add_space(2.0);
-            laws(ui, report, wishes);
-            // What is above stays in sight.
-            let height = (height - 306.0).max(80.0);
-            ScrollArea::vertical().max_height(height).min_scrolled_height(height).show(ui, |ui| {
-                CollapsingHeader::new("Layers").default_open(true).show(ui, |ui| layer_boxes(ui, layers, wishes));
-                CollapsingHeader::new("Parameters").default_open(true).show(ui, |ui| self.sliders(ui, report, wishes));
+    fn right(&mut self, ui: &mut Ui, report: &Report, kept: &Kept, drawn: &Drawn, wishes: &mut Wishes) {
+        self.card(ui, report, wishes);
+        devices(ui, report);
+        numbers(ui, report);
+        let dt = report.history.windows(2).last().map(|two| 1e3 * (two[1].time - two[0].time));
+        let pressing: Vec<f64> = report.history.iter().map(|sample| sample.pressing).collect();
+        let steps: Vec<f64> = report.history.iter().map(|sample| 1e3 * sample.step).collect();
+        let width = ui.available_width();
+        Plot { label: "normal force", unit: "N", digits: 1, colour: FORCE, mark: None }.show(ui, width, &pressing);
+        Plot { label: "step time", unit: "ms", digits: 2, colour: TIME, mark: dt }.show(ui, width, &steps);
+        let mut changed = kept.clone();
+        self.plots(ui, report, &mut changed);
+        ui.add_space(2.0);
+        laws(ui, report, wishes);
+        CollapsingHeader::new("Layers").default_open(true).show(ui, |ui| layer_boxes(ui, &kept.layers, wishes));
+        CollapsingHeader::new("Parameters").default_open(true).show(ui, |ui| self.sliders(ui, report, wishes));
+        CollapsingHeader::new("Drawing").default_open(false).show(ui, |ui| drawing(ui, report, drawn, &mut changed));
+        if changed != *kept {
+            wishes.kept = Some(changed);
+        }
+    }
+
+    /// Plots of any column of the tables that `run --trace` writes.
+    fn plots(&mut self, ui: &mut Ui, report: &Report, kept: &mut Kept) {
+        let width = ui.available_width();
+        for trace in &report.traces {
+            ui.horizontal(|ui| {
+                ui.label(RichText::new(&trace.name).size(11.0));
+                ui.with_layout(Flow::right_to_left(Align::Center), |ui| {
+                    if ui.small_button("remove").clicked() {
+                        kept.plots.retain(|name| *name != trace.name);
+                    }
+                });
             });
+            Plot { label: "", unit: &trace.unit, digits: 4, colour: GOOD, mark: None }.show_any(
+                ui,
+                width,
+                &trace.values,
+            );
+        }
+        CollapsingHeader::new("Add a plot").default_open(false).show(ui, |ui| {
+            ui.add(
+                kiss3d::egui::TextEdit::singleline(&mut self.filter)
+                    .hint_text("part of a name, as cube.y")
+                    .desired_width(width - 40.0),
+            );
+            let words: Vec<String> = self.filter.split_whitespace().map(str::to_lowercase).collect();
+            let fits = |name: &&String| words.iter().all(|word| name.to_lowercase().contains(word.as_str()));
+            let new = |name: &&String| !kept.plots.contains(name);
+            let chosen = report
+                .columns
+                .iter()
+                .filter(fits)
+                .filter(new)
+                .take(12)
+                .find(|name| ui.small_button(name.as_str()).clicked());
+            kept.plots.extend(chosen.cloned());
         });
     }
 
     fn sliders(&mut self, ui: &mut Ui, report: &Report, wishes: &mut Wishes) {
-        ui.spacing_mut().slider_width = 92.0;
+        ui.spacing_mut().slider_width = (ui.available_width() - 180.0).clamp(50.0, 110.0);
         Grid::new("parameters").num_columns(2).spacing([6.0, 3.0]).show(ui, |ui| {
             for parameter in report.parameters.iter() {
                 let label = RichText::new(&parameter.label).size(12.0);
                 let label = ui.label(label);
                 if parameter.restarts {
-                    label.on_hover_text("starts again");
+                    label.on_hover_text("restarts the scene");
                 }
                 wishes.commands.extend(self.slider(ui, parameter));
                 ui.end_row();
@@ -128,7 +222,7 @@ impl Panels {
         });
     }
 
-    /// A change that takes a new start waits until the slider is let go.
+    /// A change that needs a restart waits until the slider is released.
     fn slider(&mut self, ui: &mut Ui, parameter: &Parameter) -> Option<Command> {
         let own = self.dragged.as_ref().filter(|(key, _)| *key == parameter.key);
         let mut value = own.map_or(parameter.value, |(_, value)| *value);
@@ -137,6 +231,7 @@ impl Panels {
             .logarithmic(parameter.logarithmic)
             .custom_formatter(|value, _| short(value));
         let response = ui.add(slider);
+        self.places.push((parameter.key.clone(), response.rect));
         let typed = response.lost_focus() && !response.dragged();
         if response.dragged() {
             self.dragged = Some((parameter.key.clone(), value));
@@ -149,91 +244,92 @@ impl Panels {
         (wanted && value != parameter.value).then(|| Command::Set(parameter.setting(value)))
     }
 
-    fn card(&mut self, context: &Context, report: &Report, wishes: &mut Wishes) {
+    /// The result, beside the scene.
+    fn card(&mut self, ui: &mut Ui, report: &Report, wishes: &mut Wishes) {
         let Some(card) = report.card.as_ref().filter(|card| self.put_away.as_ref() != Some(card)) else {
             if report.card.is_none() {
                 self.put_away = None;
             }
             return;
         };
-        let mut close = false;
-        panel(context, "card", Align2::CENTER_CENTER, [-100.0, 0.0], |ui| {
-            ui.set_width(330.0);
-            let (word, colour) = match card.success {
-                Some(true) => ("succeeded", GOOD),
-                Some(false) => ("failed", BAD),
-                None => ("ended", TIME),
-            };
-            ui.label(RichText::new(format!("{} {word}", card.title)).strong().size(21.0).color(colour));
-            ui.label(RichText::new(&card.reason).size(15.0));
-            ui.add_space(6.0);
-            Grid::new("card lines").num_columns(2).spacing([24.0, 3.0]).show(ui, |ui| {
+        let (word, colour) = match card.success {
+            Some(true) => ("succeeded", GOOD),
+            Some(false) => ("failed", BAD),
+            None => ("ended", TIME),
+        };
+        let frame = Frame::NONE.fill(Color32::WHITE).stroke(Stroke::new(1.5, colour)).inner_margin(Margin::same(7));
+        frame.corner_radius(5.0).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.label(RichText::new(format!("{} {word}", card.title)).strong().size(17.0).color(colour));
+            ui.label(RichText::new(&card.reason).size(13.0));
+            Grid::new("card lines").num_columns(2).spacing([12.0, 2.0]).show(ui, |ui| {
                 for (name, value) in &card.lines {
-                    ui.label(name);
-                    ui.label(RichText::new(value).monospace());
+                    ui.label(RichText::new(name).size(12.0));
+                    ui.label(RichText::new(value).monospace().size(12.0));
                     ui.end_row();
                 }
             });
-            ui.add_space(6.0);
-            ui.horizontal(|ui| {
-                if ui.button("Again (R)").clicked() {
+            ui.horizontal_wrapped(|ui| {
+                if ui.button("Restart (R)").clicked() {
                     wishes.acts.push(Act::Restart);
                 }
-                close = ui.button("Look at it").clicked();
                 if ui.button("Next (N)").clicked() {
                     wishes.acts.push(Act::Next(1));
                 }
-                if ui.button("Close (Q)").clicked() {
-                    wishes.acts.push(Act::Quit);
+                if ui.button("Dismiss").clicked() {
+                    self.put_away = Some(card.clone());
                 }
             });
         });
-        if close {
-            self.put_away = Some(card.clone());
-        }
+        ui.add_space(4.0);
     }
 
     fn keys(&mut self, context: &Context) {
-        panel(context, "keys", Align2::CENTER_CENTER, [0.0, 0.0], |ui| {
-            ui.label(RichText::new("Keys").strong().size(19.0));
-            let sections = sections();
-            let half = 3;
-            ui.horizontal_top(|ui| {
-                for column in [&sections[..half], &sections[half..]] {
-                    ui.vertical(|ui| {
-                        for section in column {
-                            ui.add_space(4.0);
-                            ui.label(RichText::new(section.title).strong().color(TIME));
-                            Grid::new(section.title).num_columns(2).spacing([12.0, 2.0]).show(ui, |ui| {
-                                for (keys, says) in &section.rows {
-                                    ui.label(RichText::new(keys).strong());
-                                    ui.label(says);
-                                    ui.end_row();
-                                }
-                            });
+        let screen = context.content_rect();
+        let at = screen.shrink2(vec2((0.5 * (screen.width() - 980.0)).max(12.0), 12.0));
+        let rows = |ui: &mut Ui| {
+            ui.horizontal(|ui| {
+                ui.label(RichText::new("Keys and mouse").strong().size(19.0));
+                ui.with_layout(Flow::right_to_left(Align::Center), |ui| {
+                    self.help &= !ui.button("close (Esc)").clicked();
+                });
+            });
+            ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+                for section in sections() {
+                    ui.add_space(4.0);
+                    ui.label(RichText::new(section.title).strong().color(TIME));
+                    Grid::new(section.title).num_columns(2).spacing([12.0, 2.0]).show(ui, |ui| {
+                        for (keys, says) in &section.rows {
+                            ui.label(RichText::new(keys).strong());
+                            ui.label(says);
+                            ui.end_row();
                         }
                     });
-                    ui.add_space(14.0);
                 }
             });
-        });
+        };
+        over(context, "keys", at, GROUND, rows);
     }
+}
+
+/// Frame rate and speed of the simulation.
+fn speeds(ui: &mut Ui, report: &Report, drawn: &Drawn) {
+    let rate = if drawn.period > 0.0 { 1.0 / drawn.period } else { 0.0 };
+    let (speed, colour) = match (report.over, report.paused) {
+        (true, _) => ("ended".into(), TIME),
+        (_, true) => ("paused".into(), TIME),
+        _ if report.reached < 0.9 * report.speed => {
+            (format!("simulation at {:.0} % of real time (slow)", 100.0 * report.reached), BAD)
+        }
+        _ if report.speed == 1.0 => ("simulation in real time".into(), GOOD),
+        _ => (format!("simulation at {} × real time", short(report.speed)), GOOD),
+    };
+    ui.label(RichText::new(speed).size(12.5).color(colour));
+    ui.label(RichText::new(format!("{rate:.0} frames/s")).size(12.5));
 }
 
 fn numbers(ui: &mut Ui, report: &Report) {
     let (times, statistics) = (&report.times, &report.statistics);
-    let state = match (report.over, report.paused) {
-        (true, _) => "at its end".to_string(),
-        (_, true) => "standing still".to_string(),
-        _ => format!("{:.2} × real time", report.reached),
-    };
-    ui.horizontal(|ui| {
-        ui.label(RichText::new(format!("{:.2} s", report.frame.time)).strong().monospace().size(16.0));
-        ui.label(RichText::new(state).size(13.0));
-        if report.speed != 1.0 {
-            ui.label(RichText::new(format!("wanted {} ×", short(report.speed))).weak());
-        }
-    });
     let rows = [
         ("free motion", times.free, "contacts", statistics.contacts.to_string()),
         ("proximity", times.proximity, "constraints", statistics.constraints.to_string()),
@@ -242,21 +338,49 @@ fn numbers(ui: &mut Ui, report: &Report) {
         ("correction", times.correction, "deepest", format!("{:.2} mm", 1e3 * statistics.penetration)),
         ("step", times.total, "steps", report.steps.to_string()),
     ];
-    Grid::new("numbers").num_columns(4).spacing([8.0, 1.0]).show(ui, |ui| {
+    Grid::new("numbers").num_columns(4).spacing([6.0, 1.0]).show(ui, |ui| {
         for (stage, seconds, name, count) in rows {
-            ui.label(RichText::new(stage).size(12.0));
-            ui.label(RichText::new(format!("{:6.2} ms", 1e3 * seconds)).monospace().size(12.0));
-            ui.label(RichText::new(name).size(12.0));
-            ui.label(RichText::new(count).monospace().size(12.0));
+            ui.label(RichText::new(stage).size(11.5));
+            ui.label(RichText::new(format!("{:.2} ms", 1e3 * seconds)).monospace().size(11.5));
+            ui.label(RichText::new(name).size(11.5));
+            ui.label(RichText::new(count).monospace().size(11.5));
             ui.end_row();
         }
     });
-    let mut cost = format!("window {:.1} % of a step", 100.0 * report.cost.reports);
-    if let Some(drawing) = report.cost.drawing {
-        cost += &format!(", while it draws × {drawing:.2}");
+}
+
+/// What moves the hands, and whether it does.
+fn devices(ui: &mut Ui, report: &Report) {
+    for device in &report.devices {
+        let colour = if device.is_good { GOOD } else { BAD };
+        ui.label(
+            RichText::new(format!("{}: {}, {:.0} samples/s", device.name, device.state, device.rate))
+                .color(colour)
+                .size(12.5),
+        );
     }
-    let hint = "time of the reports for the window over that of the steps; steps while a frame is drawn over those while none is";
-    ui.label(RichText::new(cost).weak().size(12.0)).on_hover_text(hint);
+}
+
+/// What drawing costs, and what can be done about it.
+fn drawing(ui: &mut Ui, report: &Report, drawn: &Drawn, kept: &mut Kept) {
+    let adapter = if drawn.in_software { "software" } else { "graphics card" };
+    ui.label(RichText::new(format!("{adapter}, {:.0} % of the resolution", 100.0 * drawn.scale)).size(12.0));
+    ui.checkbox(&mut kept.adapts, RichText::new("lower resolution when frames are slow").size(12.0));
+    Grid::new("parts").num_columns(2).spacing([8.0, 1.0]).show(ui, |ui| {
+        for (name, seconds) in &drawn.parts {
+            ui.label(RichText::new(*name).size(11.5));
+            ui.label(RichText::new(format!("{:.1} ms", 1e3 * seconds)).monospace().size(11.5));
+            ui.end_row();
+        }
+    });
+    let mut cost = format!("reports: {:.1} % of the time of the steps", 100.0 * report.cost.reports);
+    if let Some(ratio) = report.cost.drawing {
+        cost += &format!("; a step takes {ratio:.2} times as long while a frame is drawn");
+    }
+    ui.label(RichText::new(cost).size(11.5));
+    if ui.button("Reset the settings of the window").clicked() {
+        *kept = Kept { size: kept.size, ..Kept::default() };
+    }
 }
 
 fn laws(ui: &mut Ui, report: &Report, wishes: &mut Wishes) {
@@ -285,52 +409,108 @@ fn layer_boxes(ui: &mut Ui, layers: &Layers, wishes: &mut Wishes) {
     });
 }
 
-fn time_bar(context: &Context, report: &Report, wishes: &mut Wishes) {
-    panel(context, "time", Align2::CENTER_BOTTOM, [0.0, -12.0], |ui| {
-        ui.horizontal(|ui| {
-            let label = if report.over {
-                "⟲"
-            } else if report.paused {
-                "▶"
-            } else {
-                "⏸"
-            };
-            if ui.button(label).clicked() {
-                wishes.acts.push(Act::Pause);
+/// What colours mean, in the lower left corner of the scene.
+fn legend(context: &Context, scene: Rect, legend: &Legend) {
+    if legend.keys.is_empty() && legend.full_pressure.is_none() {
+        return;
+    }
+    let at = scene.left_bottom() + vec2(8.0, -8.0);
+    let area = Area::new(Id::new("legend")).order(Order::Middle).interactable(false);
+    area.pivot(Align2::LEFT_BOTTOM).fixed_pos(at).show(context, |ui| {
+        let frame = Frame::NONE.fill(GROUND).stroke(Stroke::new(1.0, LINE)).inner_margin(Margin::same(6));
+        frame.corner_radius(4.0).show(ui, |ui| {
+            if let Some(full) = legend.full_pressure {
+                pressure_scale(ui, full);
             }
-            if ui.button("⏭").on_hover_text("one step (.)").clicked() {
-                wishes.acts.push(Act::Step);
+            for (colour, text) in &legend.keys {
+                ui.horizontal(|ui| {
+                    let (response, painter) = ui.allocate_painter(vec2(11.0, 11.0), Sense::hover());
+                    painter.rect_filled(response.rect, 2.0, screen_colour(*colour));
+                    ui.label(RichText::new(text).size(11.5));
+                });
             }
-            let Some(seconds) = report.seconds.filter(|seconds| *seconds > 0.0) else {
-                ui.label(RichText::new(format!("{:.2} s", report.frame.time)).monospace());
-                return;
-            };
-            let mut time = report.frame.time.min(seconds);
-            ui.spacing_mut().slider_width = 520.0;
-            let bar = ui.add(Slider::new(&mut time, 0.0..=seconds).show_value(false).trailing_fill(true));
-            if bar.changed() {
-                wishes.commands.push(Command::Seek(time));
-            }
-            ui.label(RichText::new(format!("{:.2} / {seconds:.2} s", report.frame.time)).monospace());
         });
     });
 }
 
-fn error_panel(context: &Context, error: &str) {
-    let frame = Frame::NONE.fill(Color32::from_rgb(255, 236, 234)).stroke(Stroke::new(2.0, BAD));
-    sheet(context, "error", Align2::CENTER_BOTTOM, [-60.0, -64.0], frame, |ui| {
-        ui.set_max_width(820.0);
-        ui.label(RichText::new("Something is wrong; it stands still until that is mended").strong().color(BAD));
-        let lines: Vec<&str> = error.lines().collect();
-        for (number, line) in lines.iter().enumerate() {
-            match (caret(line), lines.get(number + 1).and_then(|next| caret(next))) {
-                // The caret stands in the line above it, whatever the font.
-                (Some(_), _) if number > 0 => {}
-                (_, Some(column)) => marked(ui, line, column),
-                _ => drop(ui.label(RichText::new(*line).color(DARK))),
-            }
+/// The colours of pressure from none to the end of the scale.
+fn pressure_scale(ui: &mut Ui, full: f64) {
+    const WIDTH: f32 = 150.0;
+    ui.label(RichText::new("pressure on the skin, kPa").size(11.5));
+    let (response, painter) = ui.allocate_painter(vec2(WIDTH + 16.0, 26.0), Sense::hover());
+    let bar = Rect::from_min_size(response.rect.min + vec2(6.0, 0.0), vec2(WIDTH, 11.0));
+    for column in 0..WIDTH as usize {
+        let left = bar.left() + column as f32;
+        let cell = Rect::from_min_size(pos2(left, bar.top()), vec2(1.5, bar.height()));
+        painter.rect_filled(cell, 0.0, screen_colour(scale(column as f32 / (WIDTH - 1.0))));
+    }
+    painter.rect_stroke(bar, CornerRadius::ZERO, Stroke::new(1.0, Color32::DARK_GRAY), StrokeKind::Outside);
+    for step in 0..=4u8 {
+        let part = f64::from(step) / 4.0;
+        let at = pos2(bar.left() + WIDTH * part as f32, bar.bottom() + 2.0);
+        let text = short_number(1e-3 * full * part);
+        painter.text(at, Align2::CENTER_TOP, text, FontId::proportional(10.5), Color32::BLACK);
+    }
+}
+
+fn screen_colour(colour: [f32; 3]) -> Color32 {
+    let [r, g, b] = colour.map(|c| (255.0 * c.clamp(0.0, 1.0)) as u8);
+    Color32::from_rgb(r, g, b)
+}
+
+fn short_number(x: f64) -> String {
+    let text = format!("{x:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+fn time_bar(ui: &mut Ui, report: &Report, places: &mut Vec<(String, Rect)>, wishes: &mut Wishes) {
+    ui.horizontal(|ui| {
+        let (label, hint) = if report.over {
+            ("⟲", "restart (Space)")
+        } else if report.paused {
+            ("▶", "continue (Space)")
+        } else {
+            ("⏸", "pause (Space)")
+        };
+        if ui.button(label).on_hover_text(hint).clicked() {
+            wishes.acts.push(Act::Pause);
         }
+        if ui.button("⏭").on_hover_text("one step (.)").clicked() {
+            wishes.acts.push(Act::Step);
+        }
+        let Some(seconds) = report.seconds.filter(|seconds| *seconds > 0.0) else {
+            ui.label(RichText::new(format!("{:.2} s", report.frame.time)).monospace());
+            return;
+        };
+        let mut time = report.frame.time.min(seconds);
+        ui.spacing_mut().slider_width = (ui.available_width() - 130.0).max(40.0);
+        let bar = ui.add(Slider::new(&mut time, 0.0..=seconds).show_value(false).trailing_fill(true));
+        places.push(("time".into(), bar.rect));
+        // A click that begins and ends within one frame does not move a slider of egui.
+        let clicked = ui.input(|input| input.pointer.interact_pos().filter(|_| input.pointer.primary_clicked()));
+        let clicked = clicked.filter(|at| bar.rect.contains(*at) && !bar.changed() && !bar.drag_stopped());
+        if let Some(at) = clicked {
+            let ends = bar.rect.x_range().shrink(bar.rect.height() / 2.5);
+            time = seconds * f64::from(((at.x - ends.min) / ends.span()).clamp(0.0, 1.0));
+        }
+        if bar.changed() || clicked.is_some() {
+            wishes.commands.push(Command::Seek(time));
+        }
+        ui.label(RichText::new(format!("{:.2} / {seconds:.2} s", report.frame.time)).monospace());
     });
+}
+
+fn error_lines(ui: &mut Ui, error: &str) {
+    ui.label(RichText::new("Stopped by an error; it goes on when the file is corrected").strong().color(BAD));
+    let lines: Vec<&str> = error.lines().collect();
+    for (number, line) in lines.iter().enumerate() {
+        match (caret(line), lines.get(number + 1).and_then(|next| caret(next))) {
+            // The caret is shown in the line above it, whatever the font.
+            (Some(_), _) if number > 0 => {}
+            (_, Some(column)) => marked(ui, line, column),
+            _ => drop(ui.label(RichText::new(*line).color(DARK))),
+        }
+    }
 }
 
 /// The column of a caret in a line that holds nothing else.
@@ -352,27 +532,34 @@ fn marked(ui: &mut Ui, line: &str, column: usize) {
     });
 }
 
-/// A light sheet that is as large as what is on it.
-fn panel(context: &Context, name: &'static str, at: Align2, offset: [f32; 2], content: impl FnOnce(&mut Ui)) {
-    let fill = Color32::from_rgba_unmultiplied(250, 250, 252, 238);
-    sheet(context, name, at, offset, Frame::NONE.fill(fill), content);
+/// A panel at a place, with an opaque ground; what does not fit is cut off.
+fn sheet(context: &Context, name: &'static str, at: Rect, ground: Color32, content: impl FnOnce(&mut Ui)) {
+    place(context, name, at, ground, Order::Middle, content);
 }
 
-fn sheet(
+/// The same, over the other panels.
+fn over(context: &Context, name: &'static str, at: Rect, ground: Color32, content: impl FnOnce(&mut Ui)) {
+    place(context, name, at, ground, Order::Foreground, content);
+}
+
+fn place(
     context: &Context,
     name: &'static str,
-    at: Align2,
-    offset: [f32; 2],
-    frame: Frame,
+    at: Rect,
+    ground: Color32,
+    order: Order,
     content: impl FnOnce(&mut Ui),
 ) {
-    let frame = frame.inner_margin(Margin::same(10)).corner_radius(6.0);
-    Area::new(Id::new(name)).anchor(at, offset).show(context, |ui| frame.show(ui, content));
-}
-
-/// Dark text on light panels, as on paper.
-fn dress(context: &Context) {
-    context.set_visuals(kiss3d::egui::Visuals::light());
+    let area = Area::new(Id::new(name)).order(order).fixed_pos(at.min).constrain(false).movable(false);
+    area.sense(Sense::click_and_drag()).show(context, |ui| {
+        ui.set_clip_rect(at);
+        ui.painter().rect(at, CornerRadius::ZERO, ground, Stroke::new(1.0, LINE), StrokeKind::Inside);
+        let inside = at.shrink2(vec2(8.0, 4.0));
+        let mut inner = ui.new_child(kiss3d::egui::UiBuilder::new().max_rect(inside));
+        inner.set_clip_rect(at.shrink(1.0));
+        content(&mut inner);
+        ui.allocate_rect(at, Sense::hover());
+    });
 }
 
 /// A number in four figures at most.

@@ -17,12 +17,25 @@ pub struct Plot<'p> {
 impl Plot<'_> {
     /// Draws the curve of some values, the newest at the right.
     pub fn show(&self, ui: &mut Ui, width: f32, values: &[f64]) {
+        self.draw(ui, width, values, [0.0, ceiling(usual(values).max(self.mark.unwrap_or(0.0)))]);
+    }
+
+    /// The same for values of any sign: the scale fits them.
+    pub fn show_any(&self, ui: &mut Ui, width: f32, values: &[f64]) {
+        let ends =
+            values.iter().filter(|v| v.is_finite()).fold([f64::MAX, f64::MIN], |[l, h], v| [l.min(*v), h.max(*v)]);
+        let [low, high] = if ends[0] <= ends[1] { ends } else { [0.0, 1.0] };
+        let margin = (0.1 * (high - low)).max(1e-6 * high.abs().max(1e-6));
+        self.draw(ui, width, values, [low - margin, high + margin]);
+    }
+
+    fn draw(&self, ui: &mut Ui, width: f32, values: &[f64], [low, top]: [f64; 2]) {
         let (response, painter) = ui.allocate_painter(vec2(width, 56.0), Sense::hover());
         let area = response.rect;
         let (line, faint) = (ui.visuals().widgets.noninteractive.bg_stroke, ui.visuals().weak_text_color());
         painter.rect_filled(area, 3.0, ui.visuals().extreme_bg_color);
-        let top = ceiling(usual(values).max(self.mark.unwrap_or(0.0)));
-        let height = |value: f64| area.bottom() - 3.0 - (value / top).min(1.0) as f32 * (area.height() - 6.0);
+        let part = |value: f64| ((value - low) / (top - low)).clamp(0.0, 1.0) as f32;
+        let height = |value: f64| area.bottom() - 3.0 - part(value) * (area.height() - 6.0);
         painter.line_segment([Pos2::new(area.left(), height(0.0)), Pos2::new(area.right(), height(0.0))], line);
         if let Some(mark) = self.mark {
             let ends = [area.left(), area.right()].map(|x| Pos2::new(x, height(mark)));
@@ -35,10 +48,11 @@ impl Plot<'_> {
         painter.line(points, Stroke::new(1.5, self.colour));
         let small = FontId::proportional(11.0);
         let now = values.last().copied().unwrap_or(0.0);
-        let says = format!("{} {now:.*} {}", self.label, self.digits, self.unit);
+        let says = format!("{} {now:.*} {}", self.label, self.digits, self.unit).trim_start().to_string();
         let colour = ui.visuals().text_color();
         painter.text(area.left_top() + vec2(5.0, 3.0), Align2::LEFT_TOP, says, small.clone(), colour);
-        let scale = format!("{top} {}", self.unit);
+        let scale =
+            if low == 0.0 { format!("{top} {}", self.unit) } else { format!("{low:.3} … {top:.3} {}", self.unit) };
         painter.text(area.right_top() + vec2(-5.0, 3.0), Align2::RIGHT_TOP, scale, small, faint);
     }
 }

@@ -11,6 +11,8 @@ pub enum Steer {
     Move(Vec3),
     /// Turns the palm about the world's axes, rad.
     Turn(Vec3),
+    /// Moves the palm, m/s, and turns it about the world's axes, rad/s, until told otherwise.
+    Glide(Vec3, Vec3),
     /// Begins to curl a finger (1), to stretch it (−1), or leaves it as it is (0).
     Curl(Finger, i8),
     /// Curls all fingers by a part of the way.
@@ -65,6 +67,7 @@ pub struct Puppet {
     curls: [f64; 5],
     rates: [i8; 5],
     grip: Option<bool>,
+    glide: (Vec3, Vec3),
     poses: Vec<[f64; ANGLES]>,
 }
 
@@ -73,7 +76,7 @@ impl Puppet {
     pub fn new(hand: &HandDescription, palm: Pose, angles: [f64; ANGLES]) -> Self {
         let poses = POSES.iter().map(|name| hand.pose(name).copied().unwrap_or(angles)).collect();
         let (rates, curls) = ([0; 5], [0.0; 5]);
-        Self { goal: palm, palm, base: angles, angles, curls, rates, grip: None, poses }
+        Self { goal: palm, palm, base: angles, angles, curls, rates, grip: None, glide: Default::default(), poses }
     }
 
     /// Takes a wish in. Taking over and giving back is not for a hand to decide.
@@ -86,6 +89,11 @@ impl Puppet {
                 self.goal.rotation.renormalize();
             }
             Steer::Move(_) | Steer::Turn(_) => {}
+            Steer::Glide(by, turn) => {
+                if by.iter().chain(&turn).all(|x| x.is_finite()) {
+                    self.glide = (by, turn);
+                }
+            }
             Steer::Curl(finger, rate) => self.rates[finger as usize] = rate.signum(),
             Steer::CurlAll(by) if by.is_finite() => {
                 self.curls.iter_mut().for_each(|curl| *curl = (*curl + by).clamp(0.0, 1.0));
@@ -103,6 +111,8 @@ impl Puppet {
     /// What a tracker would say at the end of a step of some length, s.
     pub fn sample(&mut self, time: f64, h: f64, feeling: &Feeling) -> HandSample {
         self.close(h, feeling);
+        self.goal.translation.vector += h * self.glide.0;
+        self.goal.rotation = exp(&(h * self.glide.1)) * self.goal.rotation;
         let part = 1.0 - (-h / LAG).exp();
         let wanted = self.wanted();
         for (angle, wanted) in self.angles.iter_mut().zip(&wanted) {
@@ -208,6 +218,17 @@ mod tests {
         puppet.steer(Steer::Grip(false));
         let free = follow(&mut puppet, 200, [0.0; 5]).angles.expect("angles");
         assert!(free.iter().zip(&open).all(|(is, was)| (is - was).abs() < 0.01));
+    }
+
+    #[test]
+    fn it_glides_until_it_is_told_to_stop() {
+        let mut puppet = puppet();
+        puppet.steer(Steer::Glide(Vec3::new(0.0, 0.1, 0.0), Vec3::new(0.0, 0.0, 0.5)));
+        let gone = follow(&mut puppet, 100, [0.0; 5]).palm.expect("a palm");
+        assert!((gone.translation.y - 0.3).abs() < 0.015 && (gone.rotation.angle() - 0.5).abs() < 0.06, "{gone}");
+        puppet.steer(Steer::Glide(Vec3::zeros(), Vec3::zeros()));
+        let there = follow(&mut puppet, 100, [0.0; 5]).palm.expect("a palm");
+        assert!((there.translation.y - 0.3).abs() < 1e-4, "{there}");
     }
 
     #[test]

@@ -3,23 +3,27 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use kiss3d::context::Context;
+use kiss3d::egui::vec2;
 use kiss3d::post_processing::Tonemap;
 use kiss3d::window::{CanvasSetup, NumSamples, Window};
 
-use super::canvas::Canvas;
 use super::controls::Controls;
 use super::events::Events;
-use super::eye::lens;
+use super::kept::Kept;
 use super::keys::Act;
-use super::link::{Command, Link, Report};
+use super::layout::{Layout, Wanted};
+use super::link::{Command, Link, Pull, Report};
 use super::orbit::Orbit;
-use super::panels::{Panels, SIDE};
+use super::panels::Panels;
 use super::puppet::Steer;
+use super::quality::Quality;
+use super::scene_view::{Ground, Overlay, SceneView, passes};
 use crate::assets::Setting;
+use crate::body::BodyKind;
 use crate::math::Vec3;
 use crate::viewer::adapter;
-use crate::viewer::camera::View;
-use crate::viewer::{Camera, Layers, Look, Picture};
+use crate::viewer::figure::to_f32;
+use crate::viewer::{Camera, Colour, Figure, Layers, Look, Picture};
 
 /// Why there is no window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,35 +42,77 @@ pub enum WindowError {
     Failed(String),
 }
 
+/// Takes in every frame and what it shows.
+pub type FrameLog<'o> = dyn FnMut(&Report, &Drawn) + 'o;
+
 /// How a window is opened.
 pub struct Options<'o> {
     /// Its title.
     pub title: String,
-    /// Width and height in pixels.
-    pub size: (u32, u32),
-    /// Layers that are shown at first.
-    pub layers: Layers,
+    /// What was kept of the last window.
+    pub kept: Kept,
     /// How near a scene that asks for no place of the camera is seen at first: 1 just fits what it starts with.
     pub zoom: f64,
     /// Closes after so many frames; rests as long as it draws.
     pub frames: Option<u64>,
     /// Keeps a picture, and says where.
     pub save: &'o mut dyn FnMut(&Picture) -> Result<String, String>,
+    /// Keeps the settings of the window.
+    pub keep: &'o mut dyn FnMut(&Kept),
+    /// Receives a report of every frame.
+    pub log: Option<&'o mut FrameLog<'o>>,
+}
+
+/// A frame that was drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Drawn {
+    /// Its number, from 1.
+    pub frame: u64,
+    /// Time from the frame before to this one, s; the mean of the last few.
+    pub period: f64,
+    /// Pixels drawn for a pixel of the 3D view, along each side.
+    pub scale: f32,
+    /// Whether the adapter is a processor.
+    pub in_software: bool,
+    /// Parts of the frame, and how long they took, s.
+    pub parts: Vec<(&'static str, f64)>,
+    /// The camera.
+    pub camera: Option<Camera>,
+    /// Layers that are shown.
+    pub layers: Option<Layers>,
+    /// The 3D view in the window: left, top, width and height in pixels.
+    pub view: [f32; 4],
+    /// The selected body.
+    pub selected: Option<String>,
+    /// Sliders by what they change: left, top, width and height in pixels.
+    pub controls: Vec<(String, [f32; 4])>,
 }
 
 /// What became of a window.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
     /// Frames drawn.
     pub frames: u64,
     /// Time that it was open, s.
     pub seconds: f64,
+    /// Parts of a frame, and how long each took on average, s.
+    pub parts: Vec<(&'static str, f64)>,
+    /// Pixels drawn for a pixel of the 3D view at the end.
+    pub scale: f32,
 }
 
-/// Frames are drawn no more often than this, s.
+/// Frames are drawn no more often than this, s, and in software than that.
 const FRAME: f64 = 1.0 / 60.0;
+const SOFTWARE_FRAME: f64 = 1.0 / 30.0;
+/// Settings are kept this long after a change, s.
+const KEEP: f64 = 1.0;
 /// Factor between two speeds.
 const FASTER: f64 = 2.0;
+/// Colour of the spring on an object, and of the axes of a selected body.
+const SPRING: Colour = [0.95, 0.45, 0.05];
+const AXES: [Colour; 3] = [[0.85, 0.15, 0.15], [0.15, 0.60, 0.20], [0.15, 0.35, 0.85]];
+/// Length of these axes, m.
+const AXIS: f64 = 0.03;
 
 /// What each law can be, in the order in which a key goes through them.
 const LAWS: [(&str, &[&str]); 3] = [
@@ -77,18 +123,42 @@ const LAWS: [(&str, &[&str]); 3] = [
 
 /// Whether a window can be opened: there must be a display and something that draws.
 pub fn probe() -> Result<(), WindowError> {
+    found().map(drop)
+}
+
+/// Whether drawing is done in software.
+fn found() -> Result<bool, WindowError> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if cfg!(all(unix, not(target_os = "macos"))) && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY") {
         return Err(WindowError::NoDisplay);
     }
-    kiss3d::pollster::block_on(adapter::find()).map(drop).map_err(WindowError::NoAdapter)
+    let (_, adapter) = kiss3d::pollster::block_on(adapter::find()).map_err(WindowError::NoAdapter)?;
+    Ok(is_software(&adapter))
+}
+
+fn is_software(adapter: &wgpu::Adapter) -> bool {
+    adapter.get_info().device_type == wgpu::DeviceType::Cpu
+}
+
+/// Lets the simulation go first: this thread, and those that a software driver starts from it, take the processor when it is free.
+fn yield_processor() {
+    #[cfg(target_os = "linux")]
+    {
+        /// Niceness; 0 is that of other threads, 19 the greatest.
+        const NICE: i32 = 8;
+        // SAFETY: a system call on numbers alone. On Linux it applies to the calling thread and is inherited by threads it starts.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
+    }
 }
 
 /// Opens a window on a simulation, and returns when it is closed. The simulation is told to quit then.
 ///
 /// kiss3d and the crates below it panic where there is no display after all; that ends as an error here.
 pub fn show(link: &Link, options: Options<'_>) -> Result<Shown, WindowError> {
-    let shown = probe().and_then(|()| {
+    let shown = found().and_then(|in_software| {
+        if in_software {
+            yield_processor();
+        }
         let said = Arc::new(Mutex::new(String::new()));
         let hook = std::panic::take_hook();
         let (own, thread) = (Arc::clone(&said), std::thread::current().id());
@@ -109,50 +179,68 @@ pub fn show(link: &Link, options: Options<'_>) -> Result<Shown, WindowError> {
     shown
 }
 
-async fn run(link: &Link, options: Options<'_>, is_open: &mut bool) -> Result<Shown, WindowError> {
+async fn run(link: &Link, mut options: Options<'_>, is_open: &mut bool) -> Result<Shown, WindowError> {
     let setup = CanvasSetup { vsync: true, samples: NumSamples::One, ..CanvasSetup::default() };
-    let mut window = Window::new_with_setup(&options.title, options.size.0, options.size.1, setup).await;
+    let (width, height) = options.kept.size;
+    let mut window = Window::new_with_setup(&options.title, width, height, setup).await;
     *is_open = true;
+    window.set_tonemap(Tonemap::None);
+    window.set_bloom_enabled(false);
     let context = Context::get();
+    let in_software = is_software(&context.adapter);
     let fault = adapter::watch(&context.device);
-    light(&mut window, context.adapter.get_info().device_type == wgpu::DeviceType::Cpu);
-    let mut screen = Screen::new(link, options.layers, options.zoom, (window.width(), window.height()));
+    let mut screen = Screen::new(link, options.kept.clone(), options.zoom, in_software).await;
+    let (mut kept, mut kept_at) = (options.kept.clone(), Instant::now());
     let start = Instant::now();
-    let mut frames = 0;
+    let mut sums: Vec<(&'static str, f64)> = Vec::new();
     loop {
         let clock = Instant::now();
         link.draws(true);
         let goes_on = screen.frame(&mut window).await;
+        if in_software {
+            // A software driver takes frames faster than it draws them: what is shown would lag behind, and memory would grow.
+            let wait = Instant::now();
+            let _ = context.device.poll(wgpu::PollType::wait_indefinitely());
+            screen.drawn.parts.push(("wait for the driver", wait.elapsed().as_secs_f64()));
+        }
         link.draws(false);
         if let Some(message) = fault.lock().ok().and_then(|fault| fault.clone()) {
             return Err(WindowError::Failed(message));
         }
-        frames += 1;
+        let spent = clock.elapsed().as_secs_f64();
+        screen.finish(spent);
+        add(&mut sums, &screen.drawn.parts);
+        if let Some(log) = &mut options.log {
+            log(&screen.report, &screen.drawn);
+        }
         if std::mem::take(&mut screen.wants_picture) {
             screen.panels.note = Some(picture(&window, &mut *options.save));
         }
-        if !goes_on || screen.closed || options.frames.is_some_and(|most| frames >= most) {
+        if !goes_on || screen.closed || options.frames.is_some_and(|most| screen.drawn.frame >= most) {
             break;
         }
-        let spent = clock.elapsed().as_secs_f64();
-        // Who counts frames compares steps with drawing and without: none is drawn for half of the time.
+        if screen.kept != kept && kept_at.elapsed().as_secs_f64() > KEEP {
+            (kept, kept_at) = (screen.kept.clone(), Instant::now());
+            (options.keep)(&kept);
+        }
+        // With a number of frames, steps with and without drawing are compared: nothing is drawn for half of the time.
         let rest = if options.frames.is_some() { spent } else { 0.0 };
-        std::thread::sleep(Duration::from_secs_f64(rest.max(FRAME - spent)));
+        let shortest = if in_software { SOFTWARE_FRAME } else { FRAME };
+        std::thread::sleep(Duration::from_secs_f64(rest.max(shortest - spent)));
     }
-    Ok(Shown { frames, seconds: start.elapsed().as_secs_f64() })
+    (options.keep)(&screen.kept);
+    let (frames, scale) = (screen.drawn.frame, screen.drawn.scale);
+    sums.iter_mut().for_each(|(_, sum)| *sum /= frames.max(1) as f64);
+    Ok(Shown { frames, seconds: start.elapsed().as_secs_f64(), parts: sums, scale })
 }
 
-/// As pictures are lit, without what costs much and is not seen here.
-fn light(window: &mut Window, in_software: bool) {
-    window.set_tonemap(Tonemap::None);
-    window.set_ambient(0.42);
-    window.set_bloom_enabled(false);
-    window.set_transmission_enabled(false);
-    window.set_shadow_resolution(if in_software { 1024 } else { 2048 });
-    window.set_shadow_atlas_layers(4);
-    window.set_shadow_softness(1.5);
-    window.set_shadow_distance(3.0 * View::DISTANCE);
-    window.set_first_cascade_far_bound(1.4 * View::DISTANCE);
+fn add(sums: &mut Vec<(&'static str, f64)>, parts: &[(&'static str, f64)]) {
+    for (name, time) in parts {
+        match sums.iter_mut().find(|(known, _)| known == name) {
+            Some((_, sum)) => *sum += time,
+            None => sums.push((name, *time)),
+        }
+    }
 }
 
 fn picture(window: &Window, save: &mut dyn FnMut(&Picture) -> Result<String, String>) -> String {
@@ -166,22 +254,29 @@ fn picture(window: &Window, save: &mut dyn FnMut(&Picture) -> Result<String, Str
 struct Screen<'l> {
     link: &'l Link,
     zoom: f64,
-    layers: Layers,
+    kept: Kept,
     orbit: Orbit,
     first: Orbit,
     follows: bool,
     palm: Option<Vec3>,
-    canvas: Canvas,
+    view: SceneView,
+    quality: Quality,
+    layout: Layout,
     report: Box<Report>,
     controls: Controls,
     events: Events,
     panels: Panels,
+    pull: Option<Pull>,
+    drawn: Drawn,
+    last: Instant,
+    /// Pixels of a point.
+    points: f32,
     wants_picture: bool,
     closed: bool,
 }
 
 impl<'l> Screen<'l> {
-    fn new(link: &'l Link, layers: Layers, zoom: f64, size: (u32, u32)) -> Self {
+    async fn new(link: &'l Link, kept: Kept, zoom: f64, in_software: bool) -> Self {
         let camera = Camera {
             eye: [0.3, 0.25, 0.4],
             target: [0.0, 0.1, 0.0],
@@ -189,52 +284,133 @@ impl<'l> Screen<'l> {
             field_of_view: 28_f32.to_radians(),
         };
         let orbit = Orbit::of(&camera);
+        link.send(Command::Plot(kept.plots.clone()));
         Self {
             link,
             zoom,
-            layers,
             orbit,
             first: orbit,
             follows: false,
             palm: None,
-            canvas: Canvas::new(&camera, size),
+            view: SceneView::new(&camera, kept.size, in_software).await,
+            quality: Quality::new(in_software),
+            layout: Layout::of(vec2(kept.size.0 as f32, kept.size.1 as f32), Wanted::default()),
+            kept,
             report: Box::default(),
             controls: Controls::default(),
             events: Events::default(),
             panels: Panels::default(),
+            pull: None,
+            drawn: Drawn { in_software, ..Drawn::default() },
+            last: Instant::now(),
+            points: 1.0,
             wants_picture: false,
             closed: false,
         }
     }
 
     async fn frame(&mut self, window: &mut Window) -> bool {
-        let size = (window.width(), window.height());
-        self.orbit.set_height(size.1);
-        self.receive(size);
-        for act in self.events.take(window, &mut self.controls) {
+        let mut clock = Instant::now();
+        let mut parts = Vec::new();
+        let mut lap = |name: &'static str| {
+            parts.push((name, clock.elapsed().as_secs_f64()));
+            clock = Instant::now();
+        };
+        // Everything that happened until now, before anything is drawn.
+        window.canvas_mut().poll_events();
+        self.kept.size = (window.width(), window.height());
+        let points = window.scale_factor() as f32;
+        self.points = points;
+        let size = vec2(window.width() as f32, window.height() as f32) / points;
+        self.layout = Layout::of(size, self.panels.wanted(&self.report, &self.kept));
+        let scene = self.layout.scene * points;
+        let view = (scene.width().round().max(1.0) as u32, scene.height().round().max(1.0) as u32);
+        self.drawn.view = [scene.left(), scene.top(), scene.width(), scene.height()];
+        self.orbit.set_height(view.1);
+        self.receive(view);
+        for act in self.events.take(window, &self.layout, &mut self.controls) {
             self.act(act);
         }
+        lap("input");
+
+        let figure = self.figure(view);
+        let ground = self.ground();
+        let overlay = self.overlay();
+        lap("figure");
+        self.quality.adapts = self.kept.adapts;
+        self.drawn.scale = self.quality.scale();
+        self.view.draw(figure, self.drawn.scale, ground, &overlay).await;
+        lap("3D view");
+
+        let texture = self.view.texture(window);
         let mut wishes = Default::default();
-        window.draw_ui(|context| wishes = self.panels.show(context, &self.report, &self.layers));
-        let super::panels::Wishes { acts, commands } = wishes;
+        let panels = &mut self.panels;
+        window.draw_ui(|context| {
+            wishes = panels.show(context, &self.layout, texture, &self.report, &self.kept, &self.drawn);
+        });
+        let super::panels::Wishes { acts, commands, kept } = wishes;
+        if let Some(kept) = kept {
+            if kept.plots != self.kept.plots {
+                self.link.send(Command::Plot(kept.plots.clone()));
+            }
+            self.kept = kept;
+        }
         acts.into_iter().for_each(|act| self.act(act));
         commands.into_iter().for_each(|command| self.link.send(command));
+        lap("panels");
+        let goes_on = window.render(None, None, None, None, None, None).await;
+        lap("window");
+        parts.extend(self.view.passes().into_iter().map(|(name, time)| (of_view(name), time)));
+        parts.extend(passes(window).into_iter().map(|(name, time)| (of_window(name), time)));
+        self.drawn.parts = parts;
+        goes_on
+    }
 
-        let camera = self.orbit.camera();
-        let (mut eye, distance) = lens(&camera, size);
-        if let Some(stage) = &self.report.stage {
-            let mut figure = stage.figure(&self.report.frame, &self.layers, camera);
-            figure.size = size;
-            // What cannot be drawn is not: the last good frame stays.
-            if figure.check().is_ok() {
-                let marked = self.report.taken.and(self.palm);
-                if let Some(height) = stage.ground(&self.report.frame) {
-                    self.canvas.mark_ground(height, !stage.has_table(), marked, &eye, window);
-                }
-                self.canvas.show(figure, &eye, distance, window);
+    /// A frame is on the screen; drawing it took some time, s.
+    fn finish(&mut self, spent: f64) {
+        self.quality.took(spent);
+        let period = self.last.elapsed().as_secs_f64();
+        self.last = Instant::now();
+        let drawn = &mut self.drawn;
+        drawn.frame += 1;
+        // The first frame compiles shaders.
+        drawn.period = if drawn.frame <= 2 { period } else { drawn.period + 0.2 * (period - drawn.period) };
+        drawn.camera = Some(self.orbit.camera());
+        drawn.layers = Some(self.kept.layers);
+        let place = |rect: kiss3d::egui::Rect| [rect.left(), rect.top(), rect.width(), rect.height()];
+        drawn.controls = self.panels.places.iter().map(|(key, at)| (key.clone(), place(*at * self.points))).collect();
+        drawn.selected = self.panels.selected.and_then(|body| self.report.name_of(body));
+    }
+
+    fn figure(&self, size: (u32, u32)) -> Option<Figure> {
+        let stage = self.report.stage.as_ref()?;
+        let figure = stage.figure(&self.report.frame, &self.kept.layers, self.orbit.camera());
+        let figure = Figure { size, ..figure };
+        // What cannot be drawn is not: the last good frame stays.
+        figure.check().is_ok().then_some(figure)
+    }
+
+    fn ground(&self) -> Option<Ground> {
+        let stage = self.report.stage.as_ref()?;
+        let height = stage.ground(&self.report.frame)?;
+        Some((height, !stage.has_table(), self.report.taken.and(self.palm)))
+    }
+
+    /// The spring on an object, and the axes of the selected body.
+    fn overlay(&self) -> Vec<Overlay> {
+        let mut lines = Vec::new();
+        if let Some(ends) = self.report.pull {
+            lines.push((ends.map(|p| to_f32(&p)), SPRING, 3.0));
+        }
+        let pose = self.panels.selected.and_then(|body| self.report.motion_of(body)).map(|motion| motion.pose);
+        if let Some(pose) = pose {
+            let from = pose.translation.vector;
+            for (axis, ink) in AXES.into_iter().enumerate() {
+                let to = from + pose.rotation * (AXIS * Vec3::ith(axis, 1.0));
+                lines.push(([to_f32(&from), to_f32(&to)], ink, 2.5));
             }
         }
-        window.render_3d(&mut self.canvas.scene, &mut eye).await
+        lines
     }
 
     /// Takes the newest report, if there is one.
@@ -243,6 +419,9 @@ impl<'l> Screen<'l> {
         let old = std::mem::replace(&mut self.report, newest);
         if old.name != self.report.name {
             self.aim(size);
+        }
+        if old.generation != self.report.generation {
+            self.pull = None;
         }
         let moved = self.report.palm.zip(self.palm).map(|(now, before)| now - before);
         self.palm = self.report.palm;
@@ -261,12 +440,21 @@ impl<'l> Screen<'l> {
         let camera = stage.viewpoint().unwrap_or_else(fitted);
         self.orbit = Orbit::of(&camera);
         self.orbit.set_height(size.1);
-        // In the middle of what the panel at the right leaves free; a small window has no such room.
-        if size.0 as f32 > 3.0 * SIDE {
-            self.orbit.pan([-0.5 * SIDE, 0.0]);
-        }
         self.first = self.orbit;
-        self.canvas = Canvas::new(&camera, size);
+        self.view.clear(&camera, size);
+        self.panels.selected = None;
+    }
+
+    /// What is seen at a pixel of the window.
+    fn pick(&self, at: [f32; 2]) -> Option<(BodyKind, Vec3)> {
+        let [left, top, width, height] = self.drawn.view;
+        let (eye, towards) = self.orbit.ray([at[0] - left, at[1] - top], [width, height]);
+        self.report.stage.as_ref()?.pick(&self.report.frame, &eye, &towards)
+    }
+
+    fn set_pull(&mut self, pull: Option<Pull>) {
+        self.pull = pull;
+        self.link.send(Command::Pull(pull));
     }
 
     fn act(&mut self, act: Act) {
@@ -286,24 +474,61 @@ impl<'l> Screen<'l> {
                 self.link.send(Command::Set(Setting::new(key, values[at % values.len()])));
             }
             Act::Layer(number) => {
-                let layer = Layers::SWITCHES[number].1(&mut self.layers);
+                let layer = Layers::SWITCHES[number].1(&mut self.kept.layers);
                 *layer = !*layer;
             }
             Act::TakeHand => {
                 let next = self.report.taken.map_or(0, |hand| hand + 1);
                 steer(Steer::Take(Some(next).filter(|next| *next < self.report.hands.len())));
             }
-            Act::Steer(_) | Act::Drag(_) | Act::Push(_) | Act::Twist(_) => {}
+            Act::Steer(_) | Act::Drag(_) | Act::Push(_) | Act::Twist(_) | Act::Glide(..) => {}
+            Act::Grab(at) => {
+                let movable = |body: &BodyKind| matches!(body, BodyKind::Rigid(_) | BodyKind::Soft(_));
+                let found = self.pick(at).filter(|(body, _)| movable(body));
+                self.set_pull(found.map(|(body, place)| Pull { body, grabbed: place, target: place }));
+            }
+            Act::Tug(by) => self.tug(|orbit, target| orbit.across(by, target)),
+            Act::TugAway(notches) => self.tug(|orbit, _| orbit.away(notches)),
+            Act::LetGo => self.set_pull(None),
+            Act::Select(at) => self.panels.selected = self.pick(at).map(|(body, _)| body),
             Act::Orbit(by) => self.orbit.turn(by),
             Act::Pan(by) => self.orbit.pan(by),
             Act::Zoom(factor) => self.orbit.zoom(factor),
             Act::ResetCamera => self.orbit = self.first,
             Act::Follow => self.follows = !self.follows,
-            Act::Panels => self.panels.hidden = !self.panels.hidden,
+            Act::Panels => self.kept.panels = !self.kept.panels,
+            Act::Tree => self.kept.tree = Some(!self.kept.shows_tree(self.kept.size.0)),
             Act::Help => self.panels.help = !self.panels.help,
             Act::Picture => self.wants_picture = true,
             Act::Quit if self.panels.help => self.panels.help = false,
             Act::Quit => self.closed = true,
         }
+    }
+
+    fn tug(&mut self, by: impl Fn(&Orbit, &Vec3) -> Vec3) {
+        if let Some(mut pull) = self.pull {
+            pull.target += by(&self.orbit, &pull.target);
+            self.set_pull(Some(pull));
+        }
+    }
+}
+
+/// Names of the passes of the 3D view and of the window around it.
+fn of_view(pass: &str) -> &'static str {
+    match pass {
+        "clear" => "pass: view, clear",
+        "shadows" => "pass: view, shadows",
+        "opaque" => "pass: view, surfaces",
+        "transparent" => "pass: view, transparent",
+        "tonemap" => "pass: view, tone mapping",
+        _ => "pass: view, other",
+    }
+}
+
+fn of_window(pass: &str) -> &'static str {
+    match pass {
+        "clear" => "pass: window, clear",
+        "tonemap" => "pass: window, tone mapping",
+        _ => "pass: window, other",
     }
 }
