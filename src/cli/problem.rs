@@ -1,9 +1,9 @@
 mod solve;
 mod solvers;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use serde_json::json;
 
 use super::bench::measure::advance;
@@ -12,7 +12,7 @@ use super::scene_arguments::SceneArguments;
 use super::{Talk, write_file};
 use crate::assets::{Setting, load_scene};
 use crate::contact::Group;
-use crate::problem::{ContactProblem, Law};
+use crate::problem::{ContactProblem, Law, ProblemFault};
 
 /// Contact problems as files.
 #[derive(clap::Subcommand)]
@@ -26,13 +26,13 @@ pub enum Command {
 /// What to save.
 #[derive(clap::Args)]
 pub struct SaveArguments {
-    /// A scene file (.toml).
+    /// A scene file (.toml), or the name of a shipped scene.
     scene: PathBuf,
     /// When, s.
     #[arg(long)]
     at: f64,
-    /// The file to write.
-    #[arg(long, value_name = "FILE.txt")]
+    /// The file to write; an FCLIB file if it ends in .hdf5.
+    #[arg(long, value_name = "FILE.txt|FILE.hdf5")]
     out: PathBuf,
     /// Which group of touching bodies, counted from 0; the one with the most rows if left out.
     #[arg(long)]
@@ -54,14 +54,15 @@ pub fn run(command: &Command, talk: Talk) -> anyhow::Result<()> {
 fn save(arguments: &SaveArguments, talk: Talk) -> anyhow::Result<()> {
     // Checked as the length of a scene is.
     let at = Setting::new("seconds", arguments.at);
-    let mut scene = load_scene(&arguments.scene, &arguments.changes.settings([at]))?;
+    let mut scene = load_scene(&super::player::shipped(&arguments.scene), &arguments.changes.settings([at]))?;
+    scene.world.keeps_rows = true;
     let steps = (arguments.at / scene.world.parameters.dt).round().max(1.0) as u64;
     let mut progress = Progress::new(talk);
     advance(&mut scene, steps, |i| progress.show(format_args!("step {i} of {steps}")))?;
     progress.clear();
     let time = scene.world.time();
     let (number, group) = choose(scene.world.system().groups(), arguments.group, time)?;
-    write_file(&arguments.out, group.problem.to_text().as_bytes())?;
+    write(&arguments.out, &group.problem)?;
     let (rows, contents) = (group.problem.rows(), contents(&group.problem));
     if arguments.json {
         println!(
@@ -76,6 +77,42 @@ fn save(arguments: &SaveArguments, talk: Talk) -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+/// Whether a file is one of FCLIB, by its name.
+fn is_fclib(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("hdf5"))
+}
+
+/// Writes a problem as text, or as FCLIB has it if the file is called so.
+fn write(file: &Path, problem: &ContactProblem) -> anyhow::Result<()> {
+    if !is_fclib(file) {
+        return write_file(file, problem.to_text().as_bytes());
+    }
+    #[cfg(feature = "fclib")]
+    return Ok(crate::assets::write_fclib(file, problem)?);
+    #[cfg(not(feature = "fclib"))]
+    bail!("{}: {NO_FCLIB}", file.display());
+}
+
+/// Reads a problem, as text or as FCLIB has it.
+fn read(file: &Path) -> anyhow::Result<ContactProblem> {
+    let shown = file.display();
+    if is_fclib(file) {
+        #[cfg(feature = "fclib")]
+        return Ok(crate::assets::read_fclib(file)?);
+        #[cfg(not(feature = "fclib"))]
+        bail!("{shown}: {NO_FCLIB}");
+    }
+    let bytes = std::fs::read(file).with_context(|| format!("{shown}: cannot be read"))?;
+    ContactProblem::from_text(&String::from_utf8_lossy(&bytes)).map_err(|fault| match fault {
+        ProblemFault::Text { line, expected } => anyhow!("{shown}:{line}: expected {expected}"),
+        other => anyhow!("{shown}: {other}"),
+    })
+}
+
+#[cfg(not(feature = "fclib"))]
+const NO_FCLIB: &str =
+    "FCLIB files need the Cargo feature `fclib`, and this program was built without it; build with `--features fclib`";
 
 /// The group that was asked for, or the largest.
 fn choose(groups: &[Group], wanted: Option<usize>, time: f64) -> anyhow::Result<(usize, &Group)> {

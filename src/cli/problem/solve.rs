@@ -1,17 +1,19 @@
 use std::path::PathBuf;
 
-use anyhow::{Context, anyhow};
+use anyhow::bail;
 use serde_json::{Value, json};
 
-use super::contents;
-use super::solvers::{Answer, solve_all};
-use crate::problem::{ContactProblem, ProblemFault};
+use super::solvers::{Answer, Which, solve_all, solve_by};
+use super::{contents, read};
 
 /// What to solve.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A saved problem.
+    /// A saved problem: text, or an FCLIB file (.hdf5).
     file: PathBuf,
+    /// Run only this solver.
+    #[arg(long, value_enum)]
+    solver: Option<Which>,
     /// Print JSON, with all forces.
     #[arg(long)]
     json: bool,
@@ -19,12 +21,14 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let file = arguments.file.display();
-    let bytes = std::fs::read(&arguments.file).with_context(|| format!("{file}: cannot be read"))?;
-    let problem = ContactProblem::from_text(&String::from_utf8_lossy(&bytes)).map_err(|fault| match fault {
-        ProblemFault::Text { line, expected } => anyhow!("{file}:{line}: expected {expected}"),
-        other => anyhow!("{file}: {other}"),
-    })?;
-    let (answers, notes) = solve_all(&problem);
+    let problem = read(&arguments.file)?;
+    let (answers, notes) = match arguments.solver {
+        None => solve_all(&problem),
+        Some(which) => match solve_by(&problem, which) {
+            Some(answer) => (vec![answer], Vec::new()),
+            None => bail!("{file}: this solver has point contacts alone, and the problem has other laws too"),
+        },
+    };
     if arguments.json {
         let solvers: Vec<Value> = answers.iter().map(as_json).collect();
         let (rows, laws) = (problem.rows(), problem.laws.len());
@@ -45,20 +49,22 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn print_table(title: &str, answers: &[Answer], frictionless: bool) {
     println!();
-    println!("{:<70} difference from Gauss–Seidel", title);
+    println!("{:<82} difference from Gauss–Seidel", title);
     println!(
-        "{:<19} {:<14} {:>10} {:>10} {:>11} {:>13} {:>13}",
-        "", "", "iterations", "residual", "ms", "of forces", "of velocities"
+        "{:<19} {:<14} {:>10} {:>10} {:>11} {:>11} {:>13} {:>13}",
+        "", "", "iterations", "residual", "natural map", "ms", "of forces", "of velocities"
     );
     for answer in answers.iter().filter(|answer| answer.frictionless == frictionless) {
         let Answer { solver, status, ms, force_difference, velocity_difference, .. } = answer;
         let iterations = answer.iterations.map_or(String::new(), |n| n.to_string());
         let residual = answer.residual.map_or(String::new(), |r| format!("{r:.1e}"));
-        let differences = match (answer.iterations, answer.solved) {
-            (None, true) => format!("{force_difference:>13.2e} {velocity_difference:>13.2e}"),
+        let natural = answer.natural.map_or(String::new(), |r| format!("{r:.1e}"));
+        let differences = match (answer.is_reference, answer.solved) {
+            (false, true) => format!("{force_difference:>13.2e} {velocity_difference:>13.2e}"),
             _ => String::new(),
         };
-        let line = format!("{solver:<19} {status:<14} {iterations:>10} {residual:>10} {ms:>11.4} {differences}");
+        let line =
+            format!("{solver:<19} {status:<14} {iterations:>10} {residual:>10} {natural:>11} {ms:>11.4} {differences}");
         println!("{}", line.trim_end());
     }
 }
@@ -71,6 +77,7 @@ fn as_json(answer: &Answer) -> Value {
         "solved": answer.solved,
         "iterations": answer.iterations,
         "residual": answer.residual,
+        "natural_map": answer.natural,
         "ms": answer.ms,
         "force_difference": answer.force_difference,
         "velocity_difference": answer.velocity_difference,

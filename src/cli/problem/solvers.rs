@@ -3,17 +3,70 @@ use std::time::Instant;
 use nalgebra::{DMatrix, DVector};
 
 use crate::problem::{ContactProblem, Law};
-use crate::solver::{GaussSeidel, LcpFault, SolverStatus, frictionless_lcp, lemke, principal_pivoting, pyramid_lcp};
+use crate::solver::{
+    GaussSeidel, LcpFault, ProximalNewton, ProximalSolution, SolverStatus, block_sweeps, frictionless_lcp, lemke,
+    natural_map_residual, principal_pivoting, pyramid_lcp,
+};
 
 /// Sides of the friction pyramids that stand in for the cone.
 const SIDES: [usize; 3] = [4, 8, 16];
 /// Complementarity problems with more unknowns than this may take minutes.
 const MOST_UNKNOWNS: usize = 1000;
 
+/// Natural-map residual that plain sweeps go on to, and how many there are at most.
+const SWEEPS: (f64, usize) = (1e-9, 5000);
+
+/// A solver by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Which {
+    /// Block Gauss–Seidel with Newton's method or Anderson's acceleration, as in the step.
+    GaussSeidel,
+    /// Plain sweeps of block Gauss–Seidel.
+    Sweeps,
+    /// The proximal point method with Newton's method on the equations of Alart and Curnier.
+    Proximal,
+}
+
+/// The answer of one solver; `None` if the problem has laws that it does not know.
+pub fn solve_by(problem: &ContactProblem, which: Which) -> Option<Answer> {
+    match which {
+        Which::GaussSeidel => Some(gauss_seidel(problem, false)),
+        Which::Sweeps => by_residual("plain sweeps", problem, |f| block_sweeps(problem, f, SWEEPS.0, SWEEPS.1)),
+        Which::Proximal => by_residual("proximal Newton", problem, |f| ProximalNewton::default().solve(problem, f)),
+    }
+}
+
+fn by_residual(
+    name: &str,
+    problem: &ContactProblem,
+    solve: impl FnOnce(&mut [f64]) -> Option<ProximalSolution>,
+) -> Option<Answer> {
+    let mut forces = vec![0.0; problem.rows()];
+    let start = Instant::now();
+    let solution = solve(&mut forces)?;
+    let ms = 1e3 * start.elapsed().as_secs_f64();
+    Some(Answer {
+        solver: name.into(),
+        is_reference: false,
+        frictionless: false,
+        status: if solution.converged { "converged" } else { "not converged" }.into(),
+        solved: solution.converged,
+        iterations: Some(solution.iterations),
+        residual: None,
+        natural: Some(solution.residual),
+        ms,
+        forces,
+        force_difference: 0.0,
+        velocity_difference: 0.0,
+    })
+}
+
 /// One solver's answer.
 pub struct Answer {
     /// Who.
     pub solver: String,
+    /// Whether the others are compared with it.
+    pub is_reference: bool,
     /// Whether friction was left out, so that only the normal rows were solved.
     pub frictionless: bool,
     /// How it ended, in words.
@@ -24,6 +77,8 @@ pub struct Answer {
     pub iterations: Option<usize>,
     /// Residual of Gauss–Seidel.
     pub residual: Option<f64>,
+    /// Natural-map residual, of problems with point contacts alone.
+    pub natural: Option<f64>,
     /// Time, ms.
     pub ms: f64,
     /// Forces along the rows of its problem.
@@ -39,6 +94,10 @@ pub struct Answer {
 pub fn solve_all(problem: &ContactProblem) -> (Vec<Answer>, Vec<String>) {
     let mut answers = vec![gauss_seidel(problem, false)];
     let mut notes = Vec::new();
+    for which in [Which::Sweeps, Which::Proximal] {
+        let answer = solve_by(problem, which).map(|answer| answer.compared(&answers[0].forces, problem));
+        answers.extend(answer);
+    }
     if problem.laws.iter().all(|law| matches!(law, Law::Coulomb { .. })) {
         pyramids(problem, &mut answers, &mut notes);
     } else {
@@ -98,11 +157,13 @@ fn gauss_seidel(problem: &ContactProblem, frictionless: bool) -> Answer {
     };
     Answer {
         solver: "Gauss–Seidel".into(),
+        is_reference: true,
         frictionless,
         status,
         solved: solution.status == SolverStatus::Converged,
         iterations: Some(solution.iterations),
         residual: Some(solution.residual),
+        natural: natural_map_residual(problem, &forces),
         ms,
         forces,
         force_difference: 0.0,
@@ -124,11 +185,13 @@ fn complementarity(
     };
     Answer {
         solver,
+        is_reference: false,
         frictionless,
         status,
         solved: solved.is_ok(),
         iterations: None,
         residual: None,
+        natural: None,
         ms,
         forces,
         force_difference: 0.0,
@@ -146,6 +209,9 @@ impl Answer {
         let free = problem.free.iter().fold(0.0f64, |most, v| most.max(v.abs()));
         let change = |row: usize| (problem.velocity(row, &self.forces) - problem.velocity(row, reference)).abs();
         let most = (0..problem.rows()).map(change).fold(0.0, f64::max);
+        if self.solved && !self.frictionless {
+            self.natural = natural_map_residual(problem, &self.forces);
+        }
         self.velocity_difference = if most == 0.0 { 0.0 } else { most / free.max(f64::MIN_POSITIVE) };
         self
     }
