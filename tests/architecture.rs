@@ -88,13 +88,14 @@ fn modules_name_only_lower_ranks() {
 
 #[test]
 fn crates_stay_in_their_places() {
-    let places: [(&str, &[&str]); 8] = [
+    let places: [(&str, &[&str]); 9] = [
         ("kiss3d", &["viewer"]),
         ("wgpu", &["viewer"]),
         ("rhai", &["script"]),
         ("openxr", &["devices"]),
         ("gilrs", &["devices"]),
         ("serialport", &["devices"]),
+        ("hdf5_pure", &["assets"]),
         // Of devices: the raw files in which the system shows them.
         ("std::fs", &["assets", "record", "devices", "cli"]),
         ("anyhow", &["cli"]),

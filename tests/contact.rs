@@ -306,8 +306,9 @@ fn action_equals_reaction_for_every_kind_of_constraint() {
     );
     assert!(touched > 10, "they do collide");
     assert!(linear < 1e-13, "{linear}");
-    // Forces act at the two points of a contact, which are up to the gap apart, and at places of the start of the step.
-    assert!(turning < 1e-4, "{turning}");
+    // Forces act at the two points of a contact, which are up to the gap apart. Those of attachments act where the points are at the end of
+    // the step, so that joints close there; angular momentum then changes by `h Σ m v_end × v_start`, as with any implicit Euler step.
+    assert!(turning < 5e-4, "{turning}");
 }
 
 #[test]
@@ -366,6 +367,7 @@ fn numbers_that_are_none_are_contained() {
 #[test]
 fn the_order_of_contacts_does_not_matter_to_a_soft_body() {
     let mut world = ground(0.4);
+    world.parameters.contact.method = Method::Point;
     world.bodies.soft.push(soft(&Vec3::new(0.06, 0.03, 0.06), [3, 2, 3], Pose::translation(0.0, 1e-5, 0.0)));
     run(&mut world, 0.3);
     let group = &world.system().groups()[0];
@@ -429,4 +431,33 @@ fn a_body_that_is_taken_out_leaves_nothing_behind() {
     let centre = world.bodies.rigid[0].centre();
     println!("it rests at {centre:?}");
     assert!((centre - Vec3::new(0.9, 0.03901, 0.05)).norm() < 1e-5, "{centre:?}");
+}
+
+/// A chain of light links with a heavy one at its end swings down: joints used to open by metres while the solver reported convergence.
+#[test]
+fn a_chain_with_a_heavy_end_holds_together() {
+    for dt in [0.01, 0.005, 0.002, 0.001] {
+        let mut world = World::new(Parameters { dt, ..Parameters::default() });
+        let link = RigidShape::Box(Vec3::new(0.02, 0.01, 0.01));
+        for (i, mass) in [0.016, 0.016, 1.0].into_iter().enumerate() {
+            add(&mut world, &link, mass, Pose::translation(0.05 * i as f64, 2.0, 0.0));
+        }
+        for i in 0..3 {
+            let before = if i == 0 { Part::World } else { Part::Rigid(i - 1) };
+            let at = Vec3::new(0.05 * i as f64 - 0.025, 2.0, 0.0);
+            let joint = Attachment::new(&world.bodies, [before, Part::Rigid(i)], &at, Joint::Point);
+            world.attachments.push(joint.expect("a joint"));
+        }
+        let (mut open, mut fastest) = (0.0f64, 0.0f64);
+        for _ in 0..(3.0 / dt) as usize {
+            assert_eq!(world.step().status, Status::Done);
+            let places = world.attachments.iter().flat_map(|joint| joint.places(&world.bodies));
+            open = places.map(|[a, b]| (a - b).norm()).fold(open, f64::max);
+            let speeds = world.bodies.rigid.iter().map(|body| body.linear_velocity().norm());
+            fastest = speeds.fold(fastest, f64::max);
+        }
+        println!("at {dt} s: opens by {open:.1e} m, fastest {fastest:.2} m/s");
+        // It falls by 15 cm at most.
+        assert!(open < 1e-4 && fastest < 3.0, "at {dt} s: {open} m, {fastest} m/s");
+    }
 }

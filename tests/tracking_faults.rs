@@ -73,9 +73,13 @@ fn a_hand_that_is_found_elsewhere_does_not_throw() {
         let cases = if method == "point" { &faults[..1] } else { &faults[..] };
         for &(name, by, turn) in cases {
             let mut scene = holding(method);
+            // The hand follows at the coupling's greatest speeds, and what it still holds moves with it: a tenth of a metre from the palm.
+            let coupling = &scene.world.bodies.hands[0].model().description.coupling;
+            let turning = if turn == Vec3::zeros() { 0.0 } else { coupling.max_turn };
+            let most = coupling.max_speed + 0.1 * turning;
             let fate = go_on(&mut scene, 1.0, |_, sample| Some(moved(sample, by, turn)));
-            println!("{method}, {name}: {fate:?}");
-            assert!(fate.fastest < 5.0, "{method}, {name}: {fate:?}");
+            println!("{method}, {name}: {fate:?}, at most {most} m/s");
+            assert!(fate.fastest < most, "{method}, {name}: {fate:?}");
         }
     }
 }

@@ -48,6 +48,8 @@ impl Body for Fixed {
 
     fn apply_inverse(&mut self, _rows: &mut [f64]) {}
 
+    fn free_change(&self, _change: &mut [f64]) {}
+
     fn change_velocity(&mut self, _dv: &[f64]) {}
 
     fn change_position(&mut self, _dq: &[f64]) {}

@@ -17,6 +17,8 @@ pub struct HandBody {
     state: ReducedState,
     kinematics: Kinematics,
     factor: Option<Cholesky<f64, Const<REDUCED>>>,
+    /// The step's matrix.
+    matrix: Box<ReducedMatrix>,
     /// Inverse of the step's matrix, made when many rows ask for it.
     inverse: Box<ReducedMatrix>,
     has_inverse: bool,
@@ -45,6 +47,7 @@ impl HandBody {
             state,
             kinematics,
             factor: None,
+            matrix: Box::new(ReducedMatrix::identity()),
             inverse: Box::new(ReducedMatrix::zeros()),
             has_inverse: false,
             rows_asked: 0,
@@ -113,6 +116,7 @@ impl Body for HandBody {
                 break;
             }
             acting = Some(system.acting);
+            *self.matrix = system.matrix;
             let Some(factor) = Cholesky::new(system.matrix) else {
                 break;
             };
@@ -161,6 +165,23 @@ impl Body for HandBody {
             factor.solve_mut(&mut x);
             row.copy_from_slice(x.as_slice());
         }
+    }
+
+    fn is_small(&self) -> bool {
+        true
+    }
+
+    fn matrix(&self) -> &[f64] {
+        self.matrix.as_slice()
+    }
+
+    /// The palm and the five fingers: a finger's angles are coupled with each other and with the palm.
+    fn partition(&self) -> &[usize] {
+        &[6, 4, 4, 4, 4, 4]
+    }
+
+    fn free_change(&self, change: &mut [f64]) {
+        change.copy_from_slice((self.state.velocity - self.start_velocity).as_slice());
     }
 
     fn change_velocity(&mut self, dv: &[f64]) {

@@ -3,6 +3,7 @@
 
 pub mod fem;
 mod fixed;
+mod free_rotation;
 mod hand;
 mod layers;
 mod phalanx;
@@ -95,6 +96,29 @@ pub trait Body {
 
     /// Replaces each row by `A⁻¹` of it; rows lie one after another.
     fn apply_inverse(&mut self, rows: &mut [f64]);
+
+    /// Whether contact works on all its degrees of freedom, with [`Body::matrix`]; of other bodies only on those that it acts on.
+    fn is_small(&self) -> bool {
+        false
+    }
+
+    /// `A` of a small body after the free motion, row by row.
+    fn matrix(&self) -> &[f64] {
+        &[]
+    }
+
+    /// Sizes of the groups that the degrees of freedom of a small body form: not every pair of groups is coupled in [`Body::matrix`].
+    fn partition(&self) -> &[usize] {
+        &[]
+    }
+
+    /// A number that changes whenever `A⁻¹` does; `None` if it may change every step.
+    fn inverse_epoch(&self) -> Option<u64> {
+        None
+    }
+
+    /// Change of velocity that the free motion made, one entry a degree of freedom; to be asked before constraints add theirs.
+    fn free_change(&self, change: &mut [f64]);
 
     /// Adds to the velocity.
     fn change_velocity(&mut self, dv: &[f64]);

@@ -103,6 +103,14 @@ impl Body for Phalanx {
         self.state.apply_inverse(rows);
     }
 
+    fn inverse_epoch(&self) -> Option<u64> {
+        Some(self.state.refactorisations())
+    }
+
+    fn free_change(&self, change: &mut [f64]) {
+        change.copy_from_slice(&self.dv);
+    }
+
     fn change_velocity(&mut self, dv: &[f64]) {
         for (v, dv) in self.state.velocity.iter_mut().zip(dv) {
             *v += dv;

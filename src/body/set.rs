@@ -1,4 +1,5 @@
 use super::{Body, Fixed, Hand, RigidBody, SoftBody};
+use crate::math::Mat3;
 use crate::tracking::{SEGMENTS, Segment};
 use crate::typed_id;
 
@@ -100,6 +101,22 @@ impl Bodies {
             BodyKind::Soft(i) => &mut self.soft[i],
             BodyKind::Fixed(i) => &mut self.fixed[i],
         }
+    }
+
+    /// Orientation of the frame that a body turns with: that of its shape, of its bone, or of its best fit.
+    pub fn frame(&self, id: BodyId) -> Mat3 {
+        match self.kind(id) {
+            BodyKind::Skeleton(hand) => self.bone_frame(hand, Segment::PALM),
+            BodyKind::Tissue(hand, segment) => self.bone_frame(hand, segment),
+            BodyKind::Rigid(i) => self.rigid[i].pose().rotation.to_rotation_matrix().into_inner(),
+            BodyKind::Soft(i) => *self.soft[i].frame(),
+            BodyKind::Fixed(_) => Mat3::identity(),
+        }
+    }
+
+    fn bone_frame(&self, hand: HandId, segment: Segment) -> Mat3 {
+        let poses = &self.hands[hand.index()].skeleton.kinematics().poses;
+        poses[segment.index()].rotation.to_rotation_matrix().into_inner()
     }
 
     /// Every body in the order of the ids.

@@ -172,6 +172,11 @@ impl SoftBody {
         &self.model
     }
 
+    /// The turning frame: world from body.
+    pub fn frame(&self) -> &Mat3 {
+        &self.frame
+    }
+
     /// State in the turning frame.
     pub fn state(&self) -> &ContinuumState {
         &self.state
@@ -335,6 +340,13 @@ impl Body for SoftBody {
                 self.state.apply_inverse_to_few(row);
             }
             turn(&self.frame, row);
+        }
+    }
+
+    fn free_change(&self, change: &mut [f64]) {
+        for (&node, change) in self.model.free_nodes().iter().zip(change.chunks_exact_mut(3)) {
+            let node = node as usize;
+            change.copy_from_slice((self.velocities[node] - self.start_velocities[node]).as_slice());
         }
     }
 

@@ -19,7 +19,7 @@ pub struct TouchingPoint {
 /// How an aggregate's normal force is spread over its contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pressure {
-    /// As the tissue asks for: by a contact problem of the tissue alone, in which every single point stays out.
+    /// By the compression of the elastic foundation at every contact.
     #[default]
     NonUniform,
     /// By area and by how deep the free motion goes (Talvas 2015, eq. 11–13).

@@ -109,6 +109,51 @@ impl Anchor {
         }
     }
 
+    /// Columns of its Jacobian: velocity per unit of each degree of freedom that moves it; `place` is where it is.
+    pub fn columns(&self, bodies: &Bodies, place: &Vec3, mut column: impl FnMut(BodyKind, usize, Vec3)) {
+        match self {
+            Anchor::Skin { hand, segment, vertices, weights } => {
+                let body = &bodies.hands[hand.index()];
+                let kinematics = body.skeleton.kinematics();
+                kinematics.point_columns(*segment, place, |dof, v| column(BodyKind::Skeleton(*hand), dof, v));
+                if !body.soft {
+                    return;
+                }
+                let maps = &body.model().meshes[segment.index()].skin_maps;
+                let tissue = &body.tissues[segment.index()];
+                let turn = tissue.frame().rotation.to_rotation_matrix();
+                let kind = BodyKind::Tissue(*hand, *segment);
+                for i in (0..3).filter(|&i| weights[i] != 0.0) {
+                    let map = &maps[vertices[i] as usize];
+                    for (&node, &weight) in map.nodes.iter().zip(&map.weights).filter(|(_, w)| **w != 0.0) {
+                        let Some(unknown) = tissue.model().unknown(node) else { continue };
+                        for c in 0..3 {
+                            column(kind, 3 * unknown + c, weights[i] * weight * turn.matrix().column(c));
+                        }
+                    }
+                }
+            }
+            Anchor::Bone { hand, segment, .. } => {
+                let kinematics = bodies.hands[hand.index()].skeleton.kinematics();
+                kinematics.point_columns(*segment, place, |dof, v| column(BodyKind::Skeleton(*hand), dof, v));
+            }
+            Anchor::Soft { body, nodes } => {
+                for (&node, &weight) in nodes.nodes.iter().zip(&nodes.weights).filter(|(_, w)| **w != 0.0) {
+                    let Some(unknown) = bodies.soft[*body].model().unknown(node) else { continue };
+                    (0..3).for_each(|c| column(BodyKind::Soft(*body), 3 * unknown + c, weight * Vec3::ith(c, 1.0)));
+                }
+            }
+            Anchor::Rigid { body, .. } => {
+                let arm = place - bodies.rigid[*body].centre();
+                for i in 0..3 {
+                    column(BodyKind::Rigid(*body), i, Vec3::ith(i, 1.0));
+                    column(BodyKind::Rigid(*body), 3 + i, Vec3::ith(i, 1.0).cross(&arm));
+                }
+            }
+            Anchor::World(_) => {}
+        }
+    }
+
     /// Adds the part of the row `direction · velocity` that falls to one body; `place` is where the point is.
     pub fn add_row(&self, bodies: &Bodies, body: BodyKind, place: &Vec3, direction: &Vec3, row: &mut [f64]) {
         match (self, body) {
@@ -162,6 +207,8 @@ pub struct Layer {
     pub softness: f64,
     /// `L`, of both together, m.
     pub thickness: f64,
+    /// Time constant of its viscous damping, s: that of the tissue.
+    pub damping: f64,
     /// Force of the last step, N.
     pub pressed: f64,
 }
@@ -210,9 +257,26 @@ pub struct Contact {
 }
 
 impl Contact {
+    /// Takes part of its area away; the layer there is softer by as much. A quarter stays at least.
+    pub(super) fn give_area(&mut self, area: f64) {
+        let left = (self.area - area).max(0.25 * self.area);
+        if left > 0.0 {
+            let softer = self.area / left;
+            self.layer.softness *= softer;
+            self.shear_compliance *= softer;
+            self.area = left;
+        }
+    }
+
     /// The gap as the bodies stand now, along the fixed direction; surfaces touch at `offset`.
     pub fn gap_now(&self, bodies: &Bodies, offset: f64) -> f64 {
         self.normal.dot(&(self.a.place(bodies) - self.b.place(bodies))) - offset
+    }
+
+    /// Columns of its Jacobian: relative velocity per unit of each degree of freedom that moves it.
+    pub fn columns(&self, bodies: &Bodies, mut column: impl FnMut(BodyKind, usize, Vec3)) {
+        self.a.columns(bodies, &self.a.place(bodies), &mut column);
+        self.b.columns(bodies, &self.b.place(bodies), |kind, dof, v| column(kind, dof, -v));
     }
 
     /// Adds the part of the row `direction · velocity` that falls to one body.
@@ -228,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_layer_is_never_pressed_to_nothing() {
-        let layer = Layer { softness: 1e-3, thickness: 1e-4, pressed: 0.0 };
+        let layer = Layer { softness: 1e-3, thickness: 1e-4, damping: 0.0, pressed: 0.0 };
         assert!((layer.depth(1e-6) - 1e-9).abs() < 1e-13, "linear at first");
         assert!(layer.depth(1e6) < 1e-4 && layer.depth(1e6) > 0.99e-4);
         for force in [0.0, 0.01, 0.3, 5.0] {

@@ -122,7 +122,7 @@ impl Attachment {
     }
 
     /// Its points as links between the bodies where they are now.
-    pub(super) fn links(&self, bodies: &Bodies) -> impl Iterator<Item = Contact> {
+    pub(crate) fn links(&self, bodies: &Bodies) -> impl Iterator<Item = Contact> {
         self.points.iter().map(|&[a, b]| {
             let places = [a.place(bodies), b.place(bodies)];
             let free_velocity = a.velocity(bodies, &places[0]) - b.velocity(bodies, &places[1]);

@@ -18,10 +18,14 @@ pub(super) struct Remembered {
 pub(super) struct RememberedContact {
     /// Normal force, N.
     pub pressure: f64,
+    /// Normal force that bounds its friction, N.
+    pub bound: f64,
     /// Friction on the one side in the world, N.
     pub friction: Vec3,
     /// The part of its pair that it belonged to, if it was one of an aggregate.
     pub part: Option<u32>,
+    /// Shear displacement since it began to stick, in the frame of the second body, m.
+    pub shear: Vec3,
 }
 
 /// Things of the last step by feature, to start the next one from.

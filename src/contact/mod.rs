@@ -1,17 +1,18 @@
-//! Rank 4: what touches. Proximity between surfaces; contacts, aggregates and attachments as rows with laws; the Delassus operator;
-//! groups of touching bodies, each with its contact problem; post-stabilisation.
+//! Rank 4: contact. [`Proximity`] finds close points; [`Islands`] makes one convex problem per island of touching bodies from them, and applies
+//! its solution. The point method and the paper's distributions of pressure go through [`System`]: contacts, aggregates and attachments as
+//! rows with laws, the Delassus operator, and post-stabilisation.
 
 mod aggregate;
 mod anchor;
 mod attachment;
-mod deep;
+mod condensed;
 mod distance;
 mod far;
 mod group;
+mod islands;
 mod material;
 mod memory;
 mod parameters;
-mod pressure;
 mod proximity;
 mod surface;
 mod system;
@@ -22,6 +23,7 @@ pub use anchor::{Anchor, Contact, Layer};
 pub use attachment::{Attachment, AttachmentFault, Joint, Part};
 pub use distance::{Signed, nearest_on_triangle, signed_distance, sweep};
 pub use group::Group;
+pub use islands::{Islands, SolvedPatch, SolvedPoint};
 pub use material::{Friction, Materials};
 pub use parameters::{ContactParameters, Method};
 pub use proximity::{Pair, Proximity};

@@ -41,6 +41,20 @@ pub struct ContactParameters {
     /// Thickness of the outermost layer of soft skin, m. What the facets of the skin's mesh have too much of sharpness goes into it, so that
     /// a round object presses on all of them and not on the few that stick out.
     pub layer: f64,
+    /// Stiffness of a contact without a soft layer, N/m.
+    pub hardness: f64,
+    /// Shear displacement of soft skin per unit of the ratio of tangential to normal force, m: it slips at `μ` times this.
+    pub shear_length: f64,
+    /// The same for contacts without a soft layer, m.
+    pub hard_shear_length: f64,
+}
+
+impl ContactParameters {
+    /// Whether contact is one convex problem per step. The point method and the paper's distributions of pressure are solved on velocities
+    /// and then on positions, as in the paper.
+    pub fn is_convex(&self) -> bool {
+        self.method == Method::Aggregate && self.pressure == Pressure::NonUniform
+    }
 }
 
 impl Default for ContactParameters {
@@ -54,6 +68,9 @@ impl Default for ContactParameters {
             alarm: 2e-3,
             offset: 1e-5,
             layer: 1e-4,
+            hardness: 1e7,
+            shear_length: 5e-5,
+            hard_shear_length: 1e-7,
         }
     }
 }

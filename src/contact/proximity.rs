@@ -45,6 +45,8 @@ pub struct Proximity {
     surfaces: Vec<Surface>,
     shapes: Vec<(ShapeKind, Bounds)>,
     manifolds: BTreeMap<(usize, usize), Manifold>,
+    /// Contact of each vertex of a surface with a shape, or `u32::MAX`.
+    vertex_contacts: Vec<u32>,
     /// Distances of a surface's vertices from a shape; `None` where it is too far to matter.
     distances: Vec<Option<Signed>>,
     /// Where on each triangle between its corners a shape was nearest, in the last step and in this one. The same place is kept as long as
@@ -95,7 +97,9 @@ impl Search<'_> {
         let free_gap = gap + self.h * normal.dot(&free_velocity);
         let [one, other] = [&a, &b].map(|anchor| self.layer_compliance(anchor, area));
         let soft = [one, other].iter().filter(|c| c[0] > 0.0).count();
-        let layer = Layer { softness: one[0] + other[0], thickness: self.parameters.layer * soft as f64, pressed: 0.0 };
+        let damping = [&a, &b].map(|anchor| self.layer_damping(anchor)).into_iter().fold(0.0, f64::max);
+        let thickness = self.parameters.layer * soft as f64;
+        let layer = Layer { softness: one[0] + other[0], thickness, damping, pressed: 0.0 };
         let shear_compliance = one[1] + other[1];
         Contact { a, b, places, normal, gap, free_velocity, free_gap, area, layer, shear_compliance, feature }
     }
@@ -110,6 +114,14 @@ impl Search<'_> {
                     .map(|modulus| self.parameters.layer / (modulus * area))
             }
             _ => [0.0; 2],
+        }
+    }
+
+    /// Time constant of the layer's viscous damping, s: the layer is part of the tissue.
+    fn layer_damping(&self, anchor: &Anchor) -> f64 {
+        match anchor {
+            Anchor::Skin { hand, .. } => self.bodies.hands[hand.index()].model().description.tissue.damping_stiffness,
+            _ => 0.0,
         }
     }
 
@@ -217,6 +229,8 @@ impl Proximity {
             far
         });
         self.distances.clear();
+        self.vertex_contacts.clear();
+        self.vertex_contacts.resize(count, u32::MAX);
         for (v, x) in surface.positions.iter().enumerate() {
             let x_local = to_local(x);
             let signed = match &mut far {
@@ -240,6 +254,7 @@ impl Proximity {
             };
             let places = [*x, pose.translation.vector + pose.rotation * on_shape];
             let other = kind.anchor(on_shape, places[1]);
+            self.vertex_contacts[v] = self.contacts.len() as u32;
             self.contacts.push(search.contact(anchor, other, places, pose.rotation * normal, areas[v], v as u64));
         }
         for (t, &corners) in triangles.iter().enumerate() {
@@ -268,7 +283,14 @@ impl Proximity {
             let on_shape = at - signed.distance * signed.normal;
             let places = [at, on_shape].map(|q| pose.translation.vector + pose.rotation * q);
             let normal = pose.rotation * signed.normal;
-            let area = share * corners.iter().map(|&v| areas[v as usize]).sum::<f64>() / 3.0;
+            // Its area is taken from the corners, so that the areas of all contacts add up to that of the skin.
+            let taken = corners.map(|v| share * areas[v as usize] / 3.0);
+            let area = taken.iter().sum();
+            for (&v, taken) in corners.iter().zip(taken) {
+                if let Some(corner) = self.contacts.get_mut(self.vertex_contacts[v as usize] as usize) {
+                    corner.give_area(taken);
+                }
+            }
             let anchor = surface.kind.anchor(bodies, corners, weights);
             self.contacts.push(search.contact(anchor, kind.anchor(on_shape, places[1]), places, normal, area, feature));
         }

@@ -3,15 +3,14 @@ use std::ops::Range;
 use super::aggregate::{Aggregate, Pressure, TouchingPoint, split_by_normal, tangents};
 use super::anchor::Contact;
 use super::attachment::Attachment;
-use super::deep::DeepPoints;
 use super::group::{Group, PositionStage};
+use super::islands::Islands;
 use super::memory::{ContactMemory, Memory, Remembered, RememberedContact};
 use super::parameters::{ContactParameters, Method};
-use super::pressure::PressureSolve;
 use super::proximity::{Pair, Proximity};
 use crate::body::{Bodies, BodyId, BodyKind};
 use crate::math::Vec3;
-use crate::problem::{ContactPatch, Law, PatchPoint};
+use crate::problem::Law;
 use crate::solver::GaussSeidel;
 
 /// One constraint: a block of rows with a law.
@@ -111,10 +110,10 @@ pub struct System {
     /// Groups; those past [`System::group_count`] are spare.
     groups: Vec<Group>,
     group_count: usize,
-    memory: Memory<Remembered>,
-    contact_memory: ContactMemory,
-    pressure: PressureSolve,
-    deep: DeepPoints,
+    pub(super) memory: Memory<Remembered>,
+    pub(super) contact_memory: ContactMemory,
+    /// The contact problem of the step, island by island.
+    pub islands: Islands,
     // Working memory.
     parents: Vec<u32>,
     points: Vec<TouchingPoint>,
@@ -164,23 +163,12 @@ impl System {
         near: &mut Proximity,
         attachments: &[Attachment],
         parameters: &ContactParameters,
-        h: f64,
     ) {
-        for attachment in attachments {
-            near.contacts.extend(attachment.links(bodies));
-        }
         for pair in &near.pairs {
             for contact in &mut near.contacts[pair.contacts.clone()] {
                 let before = self.contact_memory.find((pair.a, pair.b, contact.feature));
                 contact.layer.pressed = before.map_or(0.0, |m| m.pressure);
             }
-        }
-        let soft = |p: &Pair| p.aggregate && is_soft(bodies, p);
-        let spread = parameters.method == Method::Aggregate && parameters.pressure == Pressure::NonUniform;
-        if spread && near.pairs.iter().any(soft) {
-            self.pressure.solve(bodies, near, attachments, &self.contact_memory, &self.memory, h);
-        } else {
-            self.pressure.forces.clear();
         }
         self.blocks.clear();
         self.rows.clear();
@@ -245,8 +233,8 @@ impl System {
         parameters: &ContactParameters,
     ) {
         let contacts = &near.contacts[pair.contacts.clone()];
-        let forces = self.pressure.forces.get(pair.contacts.clone()).filter(|_| is_soft(bodies, pair));
-        let pressed: f64 = forces.map_or(0.0, |forces| forces.iter().sum());
+        let spread = parameters.pressure == Pressure::NonUniform;
+        let pressed: f64 = contacts.iter().filter(|_| spread).map(|c| c.layer.pressed).sum();
         let least = contacts.iter().map(|c| c.free_gap).fold(f64::INFINITY, f64::min);
         // By what the tissue asks for; otherwise by depth, or by the area of what is deep at all. If nothing is, those that are as
         // good as touching stand in, the nearer the more.
@@ -254,7 +242,7 @@ impl System {
         let weight = |i: usize| {
             let c = &near.contacts[i];
             if pressed > 0.0 {
-                self.pressure.forces[i]
+                c.layer.pressed
             } else if parameters.pressure == Pressure::Uniform {
                 if c.free_gap < limit { c.area } else { 0.0 }
             } else {
@@ -369,13 +357,6 @@ impl System {
 
     /// Bodies that touch, directly or through others, form a group; the static world joins nothing.
     fn sort_into_groups(&mut self, bodies: &Bodies) {
-        fn root(parents: &mut [u32], mut i: u32) -> u32 {
-            while parents[i as usize] != i {
-                parents[i as usize] = parents[parents[i as usize] as usize];
-                i = parents[i as usize];
-            }
-            i
-        }
         self.parents.clear();
         self.parents.extend(0..bodies.count() as u32);
         for block in &self.blocks {
@@ -422,7 +403,7 @@ impl System {
                     Source::Attachment(_) => Law::Equality(block.rows.len()),
                     Source::Aggregate { aggregate, .. } if block.rows.len() == 4 => {
                         let mut patch = group.spare_patches.pop().unwrap_or_default();
-                        condense(&aggregates[aggregate].patch, &mut patch);
+                        aggregates[aggregate].patch.condense(PATCH_CELLS, &mut patch);
                         Law::Aggregate { mu: block.mu, patch, friction: parameters.friction }
                     }
                     _ => Law::Coulomb { mu: block.mu },
@@ -443,6 +424,29 @@ impl System {
         }
     }
 
+    /// Starts the contact problem of a step from the free motion and the memory of the last step.
+    pub fn start(&mut self, bodies: &Bodies, near: &Proximity, parameters: &ContactParameters, h: f64) {
+        self.islands.start(bodies, near, &self.contact_memory, parameters, h);
+    }
+
+    /// Makes the convex problem of every island about the present state.
+    pub fn formulate(
+        &mut self,
+        bodies: &mut Bodies,
+        near: &Proximity,
+        attachments: &[Attachment],
+        parameters: &ContactParameters,
+        h: f64,
+        first: bool,
+    ) {
+        self.islands.build(bodies, near, attachments, parameters, &self.memory, h, first);
+    }
+
+    /// Keeps what the next step starts from.
+    pub fn keep(&mut self, bodies: &Bodies, near: &Proximity, parameters: &ContactParameters, slow: f64, h: f64) {
+        self.islands.remember(bodies, near, &mut self.memory, &mut self.contact_memory, parameters, slow, h);
+    }
+
     /// Post-stabilisation: solves non-penetration and attachment on positions. Returns whether anything moved.
     pub fn correct_positions(
         &mut self,
@@ -459,21 +463,6 @@ impl System {
             moved |= group.correct_positions(bodies, &stage);
         }
         moved
-    }
-
-    /// Pushes single points out that the step leaves deep inside. Returns whether anything moved.
-    pub fn push_out_deep_points(
-        &mut self,
-        bodies: &mut Bodies,
-        near: &Proximity,
-        solver: &GaussSeidel,
-        offset: f64,
-        h: f64,
-    ) -> bool {
-        let Self { blocks, rows, contact_memory, deep, .. } = self;
-        let stage = PositionStage { blocks, rows, contacts: &near.contacts, solver, offset, h };
-        let attachments = blocks.iter().filter(|block| matches!(block.source, Source::Attachment(_)));
-        deep.push_out(bodies, near, contact_memory, attachments, rows, &stage)
     }
 
     /// Takes the solved forces over into the blocks, and remembers them for the next step. A contact slides if it moves faster than
@@ -511,13 +500,25 @@ impl System {
                 memory.keep(key, Remembered { force, torque, sliding });
                 if let Source::Point { .. } = block.source {
                     let friction = t * block.frame[1] + s * block.frame[2];
-                    contact_memory.keep(key, RememberedContact { pressure: n, friction, part: None });
+                    contact_memory.keep(
+                        key,
+                        RememberedContact { pressure: n, bound: n, friction, part: None, shear: Vec3::zeros() },
+                    );
                 }
                 let Source::Aggregate { pair, aggregate, part } = block.source else { continue };
                 for (&contact, rows) in members[aggregate].iter().zip(&aggregates[aggregate].rows) {
                     let key = (near.pairs[pair].a, near.pairs[pair].b, near.contacts[contact as usize].feature);
                     let (pressure, friction) = (n * rows[0].norm(), t * rows[1] + s * rows[2] + torque * rows[3]);
-                    contact_memory.keep(key, RememberedContact { pressure, friction, part: Some(part) });
+                    contact_memory.keep(
+                        key,
+                        RememberedContact {
+                            pressure,
+                            bound: pressure,
+                            friction,
+                            part: Some(part),
+                            shear: Vec3::zeros(),
+                        },
+                    );
                 }
             }
         }
@@ -532,11 +533,6 @@ pub(super) fn touched(bodies: &Bodies, contact: &Contact) -> [Option<BodyKind>; 
     [a, b, c, d]
 }
 
-/// Whether the one side of a pair is skin that gives way.
-fn is_soft(bodies: &Bodies, pair: &Pair) -> bool {
-    matches!(bodies.kind(pair.a), BodyKind::Tissue(hand, _) if bodies.hands[hand.index()].soft)
-}
-
 /// Forces to start from: those of the last step, in the frame of this one.
 fn start_force(frame: &[Vec3; 3], before: Option<&Remembered>) -> [f64; 4] {
     let Some(before) = before else { return [0.0; 4] };
@@ -544,33 +540,13 @@ fn start_force(frame: &[Vec3; 3], before: Option<&Remembered>) -> [f64; 4] {
     [n.max(0.0), t, s, before.torque]
 }
 
-/// The patch with its contacts gathered in the cells of a grid, so that the cost of friction does not grow with the resolution of the skin.
-/// Shares and the centre stay; what is lost is the spread within a cell.
-fn condense(patch: &ContactPatch, into: &mut ContactPatch) {
-    into.points.clear();
-    if patch.points.len() <= PATCH_CELLS * PATCH_CELLS {
-        into.points.extend_from_slice(&patch.points);
-        return;
+/// The representative of the set that `i` belongs to (union-find with path halving).
+pub(super) fn root(parents: &mut [u32], mut i: u32) -> u32 {
+    while parents[i as usize] != i {
+        parents[i as usize] = parents[parents[i as usize] as usize];
+        i = parents[i as usize];
     }
-    let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
-    for p in &patch.points {
-        for i in 0..2 {
-            low[i] = low[i].min(p.place[i]);
-            high[i] = high[i].max(p.place[i]);
-        }
-    }
-    let mut cells = [(0.0, [0.0; 2]); PATCH_CELLS * PATCH_CELLS];
-    for p in &patch.points {
-        let cell = [0, 1].map(|i| {
-            let part = (p.place[i] - low[i]) / (high[i] - low[i]).max(1e-12);
-            ((part * PATCH_CELLS as f64) as usize).min(PATCH_CELLS - 1)
-        });
-        let (share, moment) = &mut cells[cell[0] * PATCH_CELLS + cell[1]];
-        *share += p.share;
-        (0..2).for_each(|i| moment[i] += p.share * p.place[i]);
-    }
-    let full = cells.iter().filter(|(share, _)| *share > 0.0);
-    into.points.extend(full.map(|(share, moment)| PatchPoint { share: *share, place: moment.map(|m| m / share) }));
+    i
 }
 
 /// The pair and feature by which a constraint is known again.

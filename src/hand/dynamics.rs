@@ -84,14 +84,15 @@ impl Target {
         Self { palm, angles, velocity: Reduced::zeros() }
     }
 
-    /// Moves on to what is tracked at the time `now`, a step of length `h` after the last.
+    /// Moves on to where the tracked hand is expected at the time `now`, a step of length `h` after the last.
     pub fn follow(&mut self, tracked: &TrackedHand, now: f64, h: f64, coupling: &Coupling) {
         let (linear, angular) = tracked.palm_velocity(now);
-        let offset = tracked.palm().translation.vector - self.palm.translation.vector;
+        let (palm, angles) = (tracked.palm_at(now), tracked.angles_at(now));
+        let offset = palm.translation.vector - self.palm.translation.vector;
         let (offset, caught_up) = shortened(offset, coupling.max_speed * h);
         self.palm.translation.vector += offset;
         self.velocity.fixed_rows_mut::<3>(0).copy_from(&(caught_up * linear));
-        let turn = log(&(tracked.palm().rotation * self.palm.rotation.inverse()));
+        let turn = log(&(palm.rotation * self.palm.rotation.inverse()));
         let (turn, caught_up) = shortened(turn, coupling.max_turn * h);
         self.palm.rotation = exp(&turn) * self.palm.rotation;
         self.palm.rotation.renormalize();
@@ -99,7 +100,7 @@ impl Target {
         let rates = tracked.angle_rates(now);
         let most = coupling.max_joint_rate * h;
         for (j, angle) in self.angles.iter_mut().enumerate() {
-            let offset = tracked.angles()[j] - *angle;
+            let offset = angles[j] - *angle;
             *angle += offset.clamp(-most, most);
             self.velocity[6 + j] = if offset.abs() > most { 0.0 } else { rates[j] };
         }

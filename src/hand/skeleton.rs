@@ -125,6 +125,18 @@ impl Kinematics {
         Skeleton::angles_of(segment).fold(v.fixed_rows::<3>(3).into_owned(), |sum, j| sum + self.axes[j] * v[6 + j])
     }
 
+    /// Columns of the Jacobian of the point `p` of a segment: velocity per unit of each reduced velocity that moves it.
+    pub fn point_columns(&self, segment: Segment, p: &Vec3, mut column: impl FnMut(usize, Vec3)) {
+        let arm = p - self.palm();
+        for i in 0..3 {
+            column(i, Vec3::ith(i, 1.0));
+            column(3 + i, Vec3::ith(i, 1.0).cross(&arm));
+        }
+        for j in Skeleton::angles_of(segment) {
+            column(6 + j, self.axes[j].cross(&(p - self.centres[j])));
+        }
+    }
+
     /// Adds `Jᵀ f` of a force `f` at the point `p` of a segment.
     pub fn add_point_force(&self, segment: Segment, p: &Vec3, f: &Vec3, onto: &mut [f64]) {
         debug_assert_eq!(onto.len(), REDUCED);

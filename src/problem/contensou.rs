@@ -55,6 +55,37 @@ impl ContactPatch {
         (sum - 1.0).abs() < 1e-9 && self.points.iter().all(fine)
     }
 
+    /// The patch with its contacts gathered in the cells of a square grid, so that the cost of friction does not grow with the resolution of
+    /// the skin. Shares and the centre stay; what is lost is the spread within a cell. A patch with no more contacts than cells stays as it is.
+    pub fn condense(&self, cells_per_side: usize, into: &mut ContactPatch) {
+        const MOST: usize = 8;
+        let side = cells_per_side.min(MOST);
+        into.points.clear();
+        if self.points.len() <= side * side {
+            into.points.extend_from_slice(&self.points);
+            return;
+        }
+        let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+        for p in &self.points {
+            for i in 0..2 {
+                low[i] = low[i].min(p.place[i]);
+                high[i] = high[i].max(p.place[i]);
+            }
+        }
+        let mut cells = [(0.0, [0.0; 2]); MOST * MOST];
+        for p in &self.points {
+            let cell = [0, 1].map(|i| {
+                let part = (p.place[i] - low[i]) / (high[i] - low[i]).max(1e-12);
+                ((part * side as f64) as usize).min(side - 1)
+            });
+            let (share, moment) = &mut cells[cell[0] * side + cell[1]];
+            *share += p.share;
+            (0..2).for_each(|i| moment[i] += p.share * p.place[i]);
+        }
+        let full = cells[..side * side].iter().filter(|(share, _)| *share > 0.0);
+        into.points.extend(full.map(|(share, moment)| PatchPoint { share: *share, place: moment.map(|m| m / share) }));
+    }
+
     fn point_velocity(p: &PatchPoint, u: &Vector3<f64>) -> Vector2<f64> {
         Vector2::new(u.x - u.z * p.place[1], u.y + u.z * p.place[0])
     }

@@ -4,9 +4,13 @@
 //! (Talvas 2015, eq. 4; Duriez 2006, eq. 17). Each block of rows has a law that ties its `λ` to its `v`.
 
 mod contensou;
+mod convex;
 mod file;
 
 pub use contensou::{ContactPatch, FrictionModel, PatchPoint};
+pub use convex::{
+    ContactTerm, ConvexProblem, Entry, EqualityTerm, FrictionPatch, FrictionState, NormalLaw, Quadratic, Segment,
+};
 pub use file::ProblemFault;
 
 /// The law of a block of rows.

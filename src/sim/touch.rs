@@ -71,6 +71,29 @@ pub struct PressurePoint {
 impl World {
     /// What touched in the last step, with some force.
     pub fn touches(&self) -> impl Iterator<Item = Touch> + '_ {
+        let patches = self.system().islands.solved_patches(self.parameters.dt).map(|patch| {
+            let [pressing, t, s, torque] = patch.force;
+            let pair = &self.near().pairs[patch.pair];
+            Touch {
+                a: self.bodies.kind(pair.a),
+                b: self.bodies.kind(pair.b),
+                place: patch.centre,
+                normal: patch.frame[0],
+                pressing,
+                friction: t * patch.frame[1] + s * patch.frame[2],
+                torque,
+                sliding: patch.slip[0],
+                spinning: patch.slip[1],
+                used: friction_used(patch.mu * pressing, patch.torsion, f64::hypot(t, s), torque),
+                contacts: patch.contacts,
+            }
+        });
+        let convex = self.parameters.contact.is_convex();
+        patches.filter(move |_| convex).chain(self.row_touches().filter(move |_| !convex))
+    }
+
+    /// The same for the methods that are solved on rows.
+    fn row_touches(&self) -> impl Iterator<Item = Touch> + '_ {
         self.system().groups().iter().flat_map(move |group| {
             group.blocks.iter().zip(&group.starts).filter_map(move |(&index, &first)| {
                 let block = &self.system().blocks[index];
@@ -92,11 +115,7 @@ impl World {
             Source::Attachment(_) => return None,
         };
         let pair = &self.near().pairs[pair];
-        let most = block.mu * pressing;
-        let part = |force: f64, most: f64| if most > 0.0 { (force / most).abs() } else { 0.0 };
-        // By the ellipsoid with the half axes of the friction set, which is the set itself for sliding and for spinning, and near it
-        // between the two.
-        let used = f64::hypot(part(f64::hypot(t, s), most), part(torque, most * torsion)).min(1.0);
+        let used = friction_used(block.mu * pressing, torsion, f64::hypot(t, s), torque);
         Some(Touch {
             a: self.bodies.kind(pair.a),
             b: self.bodies.kind(pair.b),
@@ -141,7 +160,9 @@ impl World {
             let [body, other] = [pair.a, pair.b].map(|body| self.bodies.kind(body));
             PressurePoint { body, other, place: contact.places[0], force, pressure }
         };
-        self.system().blocks.iter().flat_map(move |block| {
+        let solved = self.system().islands.solved_points(self.near());
+        let solved = solved.map(move |p| point(p.pair, p.contact, p.force, p.pressure));
+        let rows = self.system().blocks.iter().flat_map(move |block| {
             let [n, t, s, spin] = block.force;
             let single = match block.source {
                 Source::Point { pair, contact } => {
@@ -162,6 +183,15 @@ impl World {
                 })
             });
             single.into_iter().chain(members)
-        })
+        });
+        let convex = self.parameters.contact.is_convex();
+        solved.filter(move |_| convex).chain(rows.filter(move |_| !convex))
     }
+}
+
+/// The part of the friction that is in use, by the ellipsoid with the half axes of the friction set, which is the set itself for pure
+/// sliding and pure spin, and near it between the two.
+fn friction_used(most: f64, torsion: f64, slide: f64, torque: f64) -> f64 {
+    let part = |force: f64, most: f64| if most > 0.0 { (force / most).abs() } else { 0.0 };
+    f64::hypot(part(slide, most), part(torque, most * torsion)).min(1.0)
 }

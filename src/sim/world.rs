@@ -2,10 +2,10 @@ use std::time::Instant;
 
 use crate::body::{Bodies, Body, BodyId, BodyKind, Hand, HandId, RefactorPolicy, Step};
 use crate::contact::{
-    Attachment, Contact, ContactParameters, Group, Materials, Pressure, Proximity, System, signed_distance,
+    Attachment, Contact, ContactParameters, Group, Islands, Materials, Proximity, System, signed_distance,
 };
 use crate::math::{StateHash, Vec3};
-use crate::solver::{GaussSeidel, SolverParameters, SolverStatus};
+use crate::solver::{ConvexParameters, GaussSeidel, SolverParameters, SolverStatus};
 
 /// What a world is run with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +66,8 @@ pub struct World {
     pub materials: Materials,
     /// What holds bodies together.
     pub attachments: Vec<Attachment>,
+    /// Whether steps also leave their contact problem as rows with laws in [`World::system`], for other solvers.
+    pub keeps_rows: bool,
     near: Proximity,
     system: System,
     statistics: Statistics,
@@ -114,14 +116,27 @@ impl World {
         self.times.free = clock.lap();
         self.near.find(&self.bodies, &self.materials, &self.parameters.contact, step.h);
         self.times.proximity = clock.lap();
-        self.constrain(&step);
-        self.times.assembly = clock.lap();
-        self.solve_velocities();
-        self.times.solve = clock.lap();
-        self.apply_forces(&step);
-        self.advance(&step);
-        self.correct_positions(&step);
-        self.times.correction = clock.lap();
+        for attachment in &self.attachments {
+            self.near.contacts.extend(attachment.links(&self.bodies));
+        }
+        if self.keeps_rows && self.parameters.contact.is_convex() {
+            self.constrain(&step);
+            let solver = GaussSeidel { parameters: self.parameters.solver };
+            self.system.groups_mut().iter_mut().for_each(|group| group.solve(&solver, || true));
+            clock.lap();
+        }
+        if self.parameters.contact.is_convex() {
+            self.resolve_contact(&step, &mut clock);
+        } else {
+            self.constrain(&step);
+            self.times.assembly = clock.lap();
+            self.solve_velocities();
+            self.times.solve = clock.lap();
+            self.apply_forces(&step);
+            self.advance(&step);
+            self.correct_positions(&step);
+            self.times.correction = clock.lap();
+        }
         self.times.total = clock.total();
         self.steps += 1;
         self.close()
@@ -137,31 +152,50 @@ impl World {
         self.bodies.iter_mut().for_each(|body| body.free_motion(step));
     }
 
+    /// The contact problem of the step: formulate, solve, apply, and look whether the contacts are where the problem predicted.
+    fn resolve_contact(&mut self, step: &Step, clock: &mut Stopwatch) {
+        let p = self.parameters;
+        let solver = ConvexParameters { iterations: p.solver.iterations.min(100), ..Default::default() };
+        let mut budget = Budget::new(p.deadline, self.grant.take(), clock.start);
+        (self.times.assembly, self.times.solve, self.times.correction) = (0.0, 0.0, 0.0);
+        self.system.islands.forget_solutions();
+        self.system.start(&self.bodies, &self.near, &p.contact, step.h);
+        for pass in 0..Islands::passes() {
+            let first = pass == 0;
+            self.system.formulate(&mut self.bodies, &self.near, &self.attachments, &p.contact, step.h, first);
+            self.times.assembly += clock.lap();
+            self.system.islands.solve(&solver, || budget.go_on());
+            self.times.solve += clock.lap();
+            self.system.islands.apply(&mut self.bodies, step.h, first);
+            if first {
+                self.bodies.iter_mut().for_each(|body| body.advance(step.h));
+            }
+            self.follow_bones();
+            let again = self.system.islands.measure(&self.bodies, &self.near, p.contact.offset);
+            self.times.correction += clock.lap();
+            if !again || budget.ended {
+                break;
+            }
+        }
+        self.cut_short = budget.ended.then_some(budget.spent);
+        self.system.keep(&self.bodies, &self.near, &p.contact, SLOW, step.h);
+        self.times.correction += clock.lap();
+    }
+
     /// Contacts and attachments as rows with laws, and the contact problem of every group of bodies that touch.
     fn constrain(&mut self, step: &Step) {
-        self.system.build(&mut self.bodies, &mut self.near, &self.attachments, &self.parameters.contact, step.h);
+        self.system.build(&mut self.bodies, &mut self.near, &self.attachments, &self.parameters.contact);
         self.system.assemble(&mut self.bodies, &self.near, &self.parameters.contact, step.h);
     }
 
     /// The laws of contact and friction on velocities.
     fn solve_velocities(&mut self) {
         let solver = GaussSeidel { parameters: self.parameters.solver };
-        let (deadline, grant, started) = (self.parameters.deadline, self.grant.take(), Instant::now());
-        let (mut sweeps, mut ended) = (0, false);
-        let mut go_on = || {
-            // Once it is over it is over for all groups, so that the sweeps of all of them say where it was.
-            ended = ended
-                || match grant {
-                    Some(most) => sweeps >= most,
-                    None => deadline.is_some_and(|limit| started.elapsed().as_secs_f64() >= limit),
-                };
-            sweeps += u64::from(!ended);
-            !ended
-        };
+        let mut budget = Budget::new(self.parameters.deadline, self.grant.take(), Instant::now());
         for group in self.system.groups_mut() {
-            group.solve(&solver, &mut go_on);
+            group.solve(&solver, || budget.go_on());
         }
-        self.cut_short = ended.then_some(sweeps);
+        self.cut_short = budget.ended.then_some(budget.spent);
         self.system.remember(&self.near, SLOW);
     }
 
@@ -187,11 +221,6 @@ impl World {
         if self.system.correct_positions(&mut self.bodies, &self.near, &solver, offset, step.h) {
             self.follow_bones();
         }
-        // Where pressure is spread as in the paper, only the mean of an aggregate is kept out.
-        let every_point = self.parameters.contact.pressure == Pressure::NonUniform;
-        if every_point && self.system.push_out_deep_points(&mut self.bodies, &self.near, &solver, offset, step.h) {
-            self.follow_bones();
-        }
     }
 
     fn follow_bones(&mut self) {
@@ -204,14 +233,28 @@ impl World {
         let solutions = || groups.iter().filter_map(|g| g.solution.as_ref());
         let pairs = self.near.pairs.iter();
         let depths = pairs.flat_map(|p| self.near.contacts[p.contacts.clone()].iter().map(|c| self.depth(p.b, c)));
-        self.statistics = Statistics {
-            contacts: self.system.touching(),
-            constraints: groups.iter().map(Group::rows).sum(),
-            groups: groups.len(),
-            iterations: solutions().map(|s| s.iterations).max().unwrap_or(0),
-            residual: solutions().map(|s| s.residual).fold(0.0, f64::max),
-            unconverged: solutions().filter(|s| s.status != SolverStatus::Converged).count(),
-            penetration: depths.fold(0.0, f64::max),
+        self.statistics = if self.parameters.contact.is_convex() {
+            let islands = &self.system.islands;
+            let patches = || islands.solved_patches(self.parameters.dt);
+            Statistics {
+                contacts: patches().map(|p| p.contacts).sum(),
+                constraints: patches().map(|p| p.rows).sum::<usize>() + islands.attachment_rows(),
+                groups: islands.solutions().count(),
+                iterations: islands.solutions().map(|s| s.iterations).max().unwrap_or(0),
+                residual: islands.solutions().map(|s| s.residual).fold(0.0, f64::max),
+                unconverged: islands.unconverged(),
+                penetration: depths.fold(0.0, f64::max),
+            }
+        } else {
+            Statistics {
+                contacts: self.system.touching(),
+                constraints: groups.iter().map(Group::rows).sum(),
+                groups: groups.len(),
+                iterations: solutions().map(|s| s.iterations).max().unwrap_or(0),
+                residual: solutions().map(|s| s.residual).fold(0.0, f64::max),
+                unconverged: solutions().filter(|s| s.status != SolverStatus::Converged).count(),
+                penetration: depths.fold(0.0, f64::max),
+            }
         };
         let finite = self.bodies.iter().all(Body::is_finite);
         self.broken = !finite;
@@ -277,6 +320,32 @@ impl World {
     }
 }
 
+/// Iterations that a step may spend: until its deadline, or as many as it is granted.
+struct Budget {
+    deadline: Option<f64>,
+    grant: Option<u64>,
+    started: Instant,
+    spent: u64,
+    /// Whether it ran out. Once it has it has for all islands, so that the count says where.
+    ended: bool,
+}
+
+impl Budget {
+    fn new(deadline: Option<f64>, grant: Option<u64>, started: Instant) -> Self {
+        Self { deadline, grant, started, spent: 0, ended: false }
+    }
+
+    fn go_on(&mut self) -> bool {
+        self.ended = self.ended
+            || match self.grant {
+                Some(most) => self.spent >= most,
+                None => self.deadline.is_some_and(|limit| self.started.elapsed().as_secs_f64() >= limit),
+            };
+        self.spent += u64::from(!self.ended);
+        !self.ended
+    }
+}
+
 /// Times of laps.
 struct Stopwatch {
     start: Instant,
@@ -334,7 +403,7 @@ pub struct StageTimes {
     pub assembly: f64,
     /// The solver.
     pub solve: f64,
-    /// Applying forces, moving on, and post-stabilisation.
+    /// Applying the solution, advancing the bodies, and measuring the gaps; with other methods post-stabilisation.
     pub correction: f64,
     /// All of it.
     pub total: f64,

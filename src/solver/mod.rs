@@ -4,13 +4,21 @@
 mod anderson;
 mod ball;
 mod block;
+mod block_cholesky;
+mod convex;
 mod gauss_seidel;
+mod kernels;
 mod lcp;
 mod newton;
+mod proximal;
 mod pyramid;
 
 pub use anderson::Anderson;
 pub use ball::{solve_in_ball, solve_in_disc};
+pub use block_cholesky::BlockCholesky;
+pub use convex::{ConvexNewton, ConvexParameters};
 pub use gauss_seidel::{GaussSeidel, Solution, SolverMemory, SolverParameters, SolverStatus};
+pub use kernels::invert;
 pub use lcp::{LcpFault, lemke, principal_pivoting};
+pub use proximal::{ProximalNewton, ProximalSolution, block_sweeps, natural_map_residual};
 pub use pyramid::{PyramidSolution, frictionless_lcp, pyramid_lcp};

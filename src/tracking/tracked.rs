@@ -1,5 +1,5 @@
 use super::ANGLES;
-use crate::math::{Pose, Vec3, log};
+use crate::math::{Pose, Vec3, exp, log};
 
 /// What one source says at one instant. A glove leaves out the palm, a tracker the fingers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,11 +60,27 @@ pub struct Limits {
     pub stale: f64,
     /// The farthest a palm may be from the origin, m. Beyond is nonsense.
     pub range: f64,
+    /// A sample is extrapolated for this long at most, s, and for no more than one and a half times the time between the last two samples.
+    pub ahead: f64,
+    /// And by no more than this, m of the palm's place.
+    pub ahead_distance: f64,
+    /// And this, rad of the palm's rotation and of every joint.
+    pub ahead_turn: f64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { speed: 20.0, turn: 60.0, joint_turn: 100.0, confirm: 0.05, stale: 0.1, range: 100.0 }
+        Self {
+            speed: 20.0,
+            turn: 60.0,
+            joint_turn: 100.0,
+            confirm: 0.05,
+            stale: 0.1,
+            range: 100.0,
+            ahead: 0.05,
+            ahead_distance: 0.025,
+            ahead_turn: 0.25,
+        }
     }
 }
 
@@ -109,6 +125,11 @@ pub enum TrackingState {
 ///
 /// Palm and joints may come from different devices, each at its own rate: each is followed by itself, so that the samples of one
 /// neither outdate those of the other nor clear it of suspicion.
+///
+/// Devices sample more slowly than the simulation steps: 0.5 m/s at 100 Hz is 5 mm a sample. Between samples the hand is extrapolated by
+/// its rate times the age of the sample, with the rate of the last two samples. A hand that stops or is lost is extrapolated no farther
+/// than the limits allow; without further samples it goes back until it is stale, and stays where it was seen last. A sample of the present
+/// moment is not changed.
 #[derive(Clone, Debug)]
 pub struct TrackedHand {
     limits: Limits,
@@ -126,6 +147,16 @@ impl TrackedHand {
         Self { limits, palm, angles, accepted: 0, dropped: 0, suspected: 0 }
     }
 
+    /// Where the palm is expected at a time: the last sample, extrapolated.
+    pub fn palm_at(&self, now: f64) -> Pose {
+        self.palm.at(now, &self.limits)
+    }
+
+    /// The angles that the joints are expected to have at a time: the last sample, extrapolated.
+    pub fn angles_at(&self, now: f64) -> [f64; ANGLES] {
+        self.angles.at(now, &self.limits)
+    }
+
     /// Where the palm is said to be.
     pub fn palm(&self) -> &Pose {
         &self.palm.value
@@ -136,12 +167,13 @@ impl TrackedHand {
         &self.angles.value
     }
 
-    /// Velocity of the palm, m/s and rad/s in the world, from the last two samples; zero when stale or after a jump.
+    /// Velocity of the palm, m/s and rad/s in the world, from the last two samples; zero after a jump, and when no sample has come for
+    /// longer than the palm is extrapolated.
     pub fn palm_velocity(&self, now: f64) -> (Vec3, Vec3) {
         self.palm.rate(now, &self.limits)
     }
 
-    /// Rates of the joints, rad/s; zero when stale or after a jump.
+    /// Rates of the joints, rad/s; zero after a jump, and when no sample has come for longer than the joints are extrapolated.
     pub fn angle_rates(&self, now: f64) -> [f64; ANGLES] {
         self.angles.rate(now, &self.limits)
     }
@@ -221,6 +253,8 @@ trait Part: Copy {
     fn can_reach(&self, other: &Self, after: f64, limits: &Limits) -> bool;
     /// How fast it went there.
     fn rate_to(&self, other: &Self, after: f64) -> Self::Rate;
+    /// Where it is after a time at a rate, no farther away than the limits allow.
+    fn ahead(&self, rate: &Self::Rate, age: f64, limits: &Limits) -> Self;
 }
 
 impl Part for Pose {
@@ -247,6 +281,13 @@ impl Part for Pose {
         let turn = log(&(other.rotation * self.rotation.inverse()));
         ((other.translation.vector - self.translation.vector) / after, turn / after)
     }
+
+    fn ahead(&self, (linear, angular): &Self::Rate, age: f64, limits: &Limits) -> Self {
+        let place = self.translation.vector + (age * linear).cap_magnitude(limits.ahead_distance);
+        let mut rotation = exp(&(age * angular).cap_magnitude(limits.ahead_turn)) * self.rotation;
+        rotation.renormalize();
+        Pose::from_parts(place.into(), rotation)
+    }
 }
 
 impl Part for [f64; ANGLES] {
@@ -268,13 +309,25 @@ impl Part for [f64; ANGLES] {
     fn rate_to(&self, other: &Self, after: f64) -> Self::Rate {
         std::array::from_fn(|i| (other[i] - self[i]) / after)
     }
+
+    fn ahead(&self, rate: &Self::Rate, age: f64, limits: &Limits) -> Self {
+        let most = limits.ahead_turn;
+        std::array::from_fn(|i| self[i] + (age * rate[i]).clamp(-most, most))
+    }
 }
+
+/// A sample is extrapolated for this many times the time between the last two: the next may be late by half of it.
+const INTERVALS: f64 = 1.5;
+/// Times that differ by less are the same, s.
+const SAME: f64 = 1e-9;
 
 /// A part of the hand on its way through time.
 #[derive(Clone, Debug)]
 struct Followed<P: Part> {
     value: P,
     rate: P::Rate,
+    /// Time between the last two samples, s.
+    interval: f64,
     /// When the value was measured.
     time: Option<f64>,
     /// When the last sample was measured, believed or not.
@@ -285,12 +338,31 @@ struct Followed<P: Part> {
 
 impl<P: Part> Followed<P> {
     fn new(value: P) -> Self {
-        Self { value, rate: P::REST, time: None, heard: None, suspect: None }
+        Self { value, rate: P::REST, interval: 0.0, time: None, heard: None, suspect: None }
     }
 
-    /// How fast it changes; not at all when nothing was heard for long.
+    /// For how long a sample is extrapolated, s.
+    fn horizon(&self, limits: &Limits) -> f64 {
+        (INTERVALS * self.interval).min(limits.ahead).min(limits.stale)
+    }
+
+    /// How fast it changes; not at all when nothing was heard for longer than it is extrapolated.
     fn rate(&self, now: f64, limits: &Limits) -> P::Rate {
-        if self.time.is_some_and(|time| now - time <= limits.stale) { self.rate } else { P::REST }
+        if self.time.is_some_and(|time| now - time <= self.horizon(limits) + SAME) { self.rate } else { P::REST }
+    }
+
+    /// Where it is expected at a time.
+    fn at(&self, now: f64, limits: &Limits) -> P {
+        match self.time.map(|time| now - time) {
+            // Also where times differ by rounding: what is told for every step is taken as it is told.
+            Some(age) if age > SAME && age < limits.stale => {
+                let horizon = self.horizon(limits);
+                let ahead =
+                    if age <= horizon { age } else { horizon * (limits.stale - age) / (limits.stale - horizon) };
+                self.value.ahead(&self.rate, ahead, limits)
+            }
+            _ => self.value,
+        }
     }
 
     fn judge(&mut self, time: f64, new: P, limits: &Limits) -> Verdict {
@@ -302,6 +374,7 @@ impl<P: Part> Followed<P> {
         let after = self.time.map(|last| time - last);
         if after.is_none_or(|after| self.value.can_reach(&new, after, limits)) {
             self.take(time, new, after.map_or(P::REST, |after| self.value.rate_to(&new, after)));
+            self.interval = after.unwrap_or(0.0);
             return Verdict::Accepted;
         }
         // A jump. It becomes believable when later samples keep agreeing with it: a tracker that found the hand again,
@@ -310,6 +383,7 @@ impl<P: Part> Followed<P> {
         let since = agreed.map_or(time, |(since, ..)| since);
         if time - since >= limits.confirm {
             self.take(time, new, P::REST);
+            self.interval = 0.0;
             return Verdict::Accepted;
         }
         self.suspect = Some((since, time, new));
@@ -352,6 +426,80 @@ mod tests {
         assert_eq!(hand.palm_velocity(0.5), (Vec3::zeros(), Vec3::zeros()), "stale: at rest");
         assert_eq!(hand.state(0.09), TrackingState::Tracking);
         assert_eq!(hand.state(0.5), TrackingState::Stale);
+    }
+
+    /// Samples at 100 Hz, asked for at 1 kHz: a swing of 5 cm that reaches 0.5 m/s.
+    #[test]
+    fn a_swing_is_followed_between_samples() {
+        let swing = |t: f64| 0.05 * (10.0 * t).sin();
+        let mut hand = hand();
+        let (mut worst, mut held, mut step, mut last) = (0.0f64, 0.0f64, 0.0f64, None);
+        for i in 0..2000 {
+            let t = 1e-3 * f64::from(i);
+            if i % 10 == 0 {
+                let turn = Quat::from_scaled_axis(Vec3::y() * swing(t));
+                let palm = Pose::from_parts(Vec3::new(swing(t), 0.0, 0.0).into(), turn);
+                assert_eq!(hand.accept(HandSample::full(t, palm, [swing(t); ANGLES])), Verdict::Accepted);
+            }
+            let now = hand.palm_at(t);
+            if i > 20 {
+                let angle = log(&now.rotation).y;
+                worst = worst.max((now.translation.x - swing(t)).abs()).max((angle - swing(t)).abs());
+                worst = worst.max((hand.angles_at(t)[3] - swing(t)).abs());
+                held = held.max((hand.palm().translation.x - swing(t)).abs());
+                step = last.map_or(0.0f64, |last: f64| step.max((now.translation.x - last).abs()));
+            }
+            last = Some(now.translation.x);
+        }
+        // The error of a rate from two samples, T apart and of age τ, is a (τ T + τ²) / 2, and 5 m/s² and 10 ms give 0.5 mm.
+        assert!(worst < 0.51e-3, "{worst}");
+        assert!(step < 1.1e-3, "no stairs: {step}");
+        assert!(held > 4e-3, "held samples would be stairs: {held}");
+    }
+
+    #[test]
+    fn a_hand_that_stops_or_is_lost_goes_no_farther_than_allowed() {
+        let mut hand = hand();
+        let send = |hand: &mut TrackedHand, i: i32, x: f64| {
+            assert_eq!(hand.accept(HandSample::full(0.01 * f64::from(i), at(x), [x; ANGLES])), Verdict::Accepted);
+        };
+        (0..=10).for_each(|i| send(&mut hand, i, 0.005 * f64::from(i)));
+        // It stops at 5 cm: one interval too far at the most, and back with the sample that says so.
+        assert!((hand.palm_at(0.1099).translation.x - 0.05) < 0.005);
+        send(&mut hand, 11, 0.05);
+        assert_eq!(hand.palm_at(0.115), at(0.05));
+        assert_eq!(hand.palm_velocity(0.115), (Vec3::zeros(), Vec3::zeros()));
+        // It goes on, and is lost: it goes one and a half intervals ahead, and back to where it was seen last until it is stale.
+        send(&mut hand, 12, 0.055);
+        send(&mut hand, 13, 0.06);
+        for (later, x) in [(0.145, 0.0675), (0.1875, 0.06375), (0.231, 0.06), (5.0, 0.06)] {
+            assert!((hand.palm_at(later).translation.x - x).abs() < 1e-12, "{later}");
+            assert!((hand.angles_at(later)[0] - x).abs() < 1e-12, "{later}");
+            assert!(later < 0.15 || hand.palm_velocity(later) == (Vec3::zeros(), Vec3::zeros()));
+        }
+        assert_eq!(hand.state(5.0), TrackingState::Stale);
+        // Found again far away: a pause is no speed.
+        assert_eq!(hand.accept(HandSample::full(9.0, at(1.0), [0.0; ANGLES])), Verdict::Accepted);
+        assert!((hand.palm_at(9.01).translation.x - 1.0).abs() < 0.003);
+    }
+
+    #[test]
+    fn extrapolation_is_bounded_in_time_and_distance() {
+        let mut hand = hand();
+        // 10 m/s and 50 rad/s, in samples 40 ms apart: the time allows for 0.5 m.
+        for i in 0..2 {
+            let t = 0.04 * f64::from(i);
+            let palm =
+                Pose::from_parts(Vec3::new(10.0 * t, 0.0, 0.0).into(), Quat::from_scaled_axis(Vec3::z() * 50.0 * t));
+            assert_eq!(hand.accept(HandSample::full(t, palm, [50.0 * t; ANGLES])), Verdict::Accepted);
+        }
+        let limits = Limits::default();
+        let (there, now) = (*hand.palm(), hand.palm_at(0.09));
+        assert!((now.translation.x - there.translation.x - limits.ahead_distance).abs() < 1e-12);
+        assert!((now.rotation.angle_to(&there.rotation) - limits.ahead_turn).abs() < 1e-9);
+        assert!((hand.angles_at(0.09)[5] - hand.angles()[5] - limits.ahead_turn).abs() < 1e-12);
+        // A sample of the present moment, or of the future, is taken as it is.
+        assert_eq!((hand.palm_at(0.04), hand.palm_at(0.03)), (there, there));
     }
 
     #[test]

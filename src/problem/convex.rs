@@ -1,0 +1,515 @@
+use nalgebra::{Matrix3, Vector3};
+use std::ops::Range;
+
+use super::contensou::{ContactPatch, FrictionModel, PatchPoint};
+use crate::math::Vec3;
+
+/// The contact problem of one step as the minimum of a convex cost.
+///
+/// The unknown `x` is the change of velocity that constraints make, body by body: `v = v_free + x`. With `A` the matrix of the implicit
+/// step, momentum balance is `A x = h Σ Jᵀ f`, the gradient of
+///
+/// ```text
+/// c(x) = ½ xᵀ A x + Σ_i V_i(g_i) + Σ_k U_k(z_k) + Σ_j ½ κ e_j²
+/// ```
+///
+/// `g_i = gap_i + h n_iᵀ J_i x` is the gap of contact `i` at the end of the step and `V_i` the energy of the elastic foundation there
+/// ([`NormalLaw`]); `z_k` is the shear displacement of friction patch `k` at the end of the step and `U_k` the energy of its shear springs
+/// with slip on the friction set ([`FrictionPatch`]); `e_j` are the errors of attachments. Every term is convex and has a continuous
+/// gradient, so Newton's method with a line search converges from any start, and every iterate lowers the cost.
+///
+/// Gaps and shear displacements are functions of position, not sums of velocities: a grasp at rest is a fixed point for every step length.
+///
+/// The pressure that bounds friction and its distribution over a patch are data of the cost ([`FrictionPatch::refresh`]): those of the last
+/// step, and once more those of this step where they differ much. For fixed data the problem is convex. At rest both agree.
+#[derive(Clone, Debug, Default)]
+pub struct ConvexProblem {
+    /// Size of each block of unknowns.
+    pub sizes: Vec<usize>,
+    /// `A`, by blocks.
+    pub quadratic: Vec<Quadratic>,
+    /// Values of the blocks of `A`, row by row.
+    pub quadratic_values: Vec<f64>,
+    /// Jacobians of contacts and attachments.
+    pub segments: Vec<Segment>,
+    /// Their columns.
+    pub entries: Vec<Entry>,
+    /// The contacts.
+    pub contacts: Vec<ContactTerm>,
+    /// Contacts of the friction patches.
+    pub members: Vec<u32>,
+    /// The friction patches; those past [`ConvexProblem::patch_count`] are spare memory.
+    pub patches: Vec<FrictionPatch>,
+    /// Friction patches in use.
+    pub patch_count: usize,
+    /// The attachments.
+    pub equalities: Vec<EqualityTerm>,
+}
+
+/// A block of `A`: its two blocks of unknowns and where its values begin. Of the two blocks above and below the diagonal one is listed.
+#[derive(Clone, Copy, Debug)]
+pub struct Quadratic {
+    /// The block of its rows and that of its columns.
+    pub blocks: [u32; 2],
+    /// Its first value.
+    pub start: usize,
+}
+
+/// The part of a Jacobian that belongs to one block of unknowns.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// The block.
+    pub block: u32,
+    /// First and one past the last of its entries, in ascending order of unknowns.
+    pub entries: [u32; 2],
+}
+
+/// A column of a Jacobian times the step: relative displacement of the two surfaces per unit of one unknown.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Which unknown of the block.
+    pub local: u32,
+    /// The displacement, m per unit.
+    pub column: Vec3,
+}
+
+/// The elastic foundation of a contact: force against compression.
+///
+/// With thickness `L`, modulus `M` and area `S` a strain `e` takes the pressure `f/S = M e / (1 − e)`, so `f = (δ/c) / (1 − δ/L)` with
+/// `c = L/(M S)`. Beyond [`NormalLaw::FULL`] of the thickness it goes on with constant stiffness, so that the force is finite wherever a
+/// step starts. An infinite thickness is a linear spring.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NormalLaw {
+    /// `c`, m/N.
+    pub softness: f64,
+    /// `L`, m.
+    pub thickness: f64,
+}
+
+impl NormalLaw {
+    /// Part of the thickness up to which the law stiffens.
+    pub const FULL: f64 = 0.95;
+
+    /// Force and stiffness at a compression, N and N/m; zero where the surfaces are apart.
+    pub fn force(&self, depth: f64) -> (f64, f64) {
+        if depth <= 0.0 {
+            return (0.0, 0.0);
+        }
+        let full = Self::FULL * self.thickness;
+        let (inner, k) = (depth.min(full), 1.0 / self.softness);
+        let left = 1.0 - inner / self.thickness;
+        let stiffness = k / (left * left);
+        (k * inner / left + stiffness * (depth - inner), stiffness)
+    }
+}
+
+/// A contact.
+#[derive(Clone, Copy, Debug)]
+pub struct ContactTerm {
+    /// Its Jacobian.
+    pub segments: [u32; 2],
+    /// Unit normal from the second surface to the first.
+    pub normal: Vec3,
+    /// Where it is, m.
+    pub place: Vec3,
+    /// Gap at the end of the step for `x = 0`, m.
+    pub gap: f64,
+    /// Shear displacement at the end of the step for `x = 0`, m.
+    pub shear: Vec3,
+    /// Shear displacement and compression at the start of the step, m.
+    pub start_shear: Vec3,
+    /// See `start_shear`.
+    pub start_depth: f64,
+    /// Time constant of its viscous damping over the step: the force of a rate is that of the displacement times this.
+    pub viscosity: f64,
+    /// How it is pressed.
+    pub law: NormalLaw,
+    /// Normal force at the solution, N.
+    pub pressure: f64,
+    /// Normal force that bounds its friction, N; it follows `pressure`.
+    pub bound: f64,
+}
+
+impl ContactTerm {
+    /// Normal force and stiffness at a gap, N and N/m: that of the foundation, and that of its viscous damping with the
+    /// initial stiffness. It does not pull.
+    pub fn force(&self, gap: f64) -> (f64, f64) {
+        let (force, stiffness) = self.law.force(-gap);
+        if self.viscosity == 0.0 || gap >= 0.0 {
+            return (force, stiffness);
+        }
+        let damping = self.viscosity / self.law.softness;
+        let total = force + damping * (-gap - self.start_depth);
+        if total <= 0.0 { (0.0, 0.0) } else { (total, stiffness + damping) }
+    }
+
+    /// Lets the bound follow the pressure. It goes half of the way: where pressure falls as friction rises, going all of it may
+    /// alternate between two states from step to step. A contact that did not press before goes all of it.
+    pub fn follow(&mut self) {
+        self.bound = if self.bound > 0.0 { 0.5 * (self.bound + self.pressure) } else { self.pressure };
+    }
+}
+
+/// A row of an attachment.
+#[derive(Clone, Copy, Debug)]
+pub struct EqualityTerm {
+    /// The Jacobian of the two points.
+    pub segments: [u32; 2],
+    /// Direction of the row.
+    pub direction: Vec3,
+    /// Error at the end of the step for `x = 0`, m.
+    pub error: f64,
+}
+
+/// Contacts of one pair of bodies that share their friction: an aggregate (Talvas 2015, §3.2–3.4), or a single contact.
+///
+/// With pressures `P_i`, `N = Σ P_i`, shares `p_i = P_i / N`, the aggregate's frame `n_c, t, s` at the centre of pressure and
+/// `r_i = x_i − p_c`, three rows read the patch motion off the motions of its contacts:
+///
+/// ```text
+/// H_t,i = p_i T_i t    H_s,i = p_i T_i s    H_ω,i = p_i T_i (n_c × r_i) / ρ²    T_i = 1 − n_i n_iᵀ    ρ² = Σ p_i |n_c × r_i|²
+/// ```
+///
+/// `T_i` keeps the friction of each contact in its own tangent plane. The shear displacement of the patch is `z = Σ H_i d_i`, where `d_i` is
+/// the displacement of contact `i` since it began to stick. The skin resists with the stiffness `N/ℓ` (tangential stiffness of fingertips is
+/// proportional to the normal force, Pataky 2005), `K = N/ℓ diag(1, 1, ρ²)`, and slips on the Coulomb–Contensou set `C` of
+/// [`ContactPatch`]:
+///
+/// ```text
+/// U(z) = min_s ½ (z − s)ᵀ K (z − s) + μ N Σ p_i |s_i|,    f = −K (z − s) ∈ μ N C.
+/// ```
+///
+/// The springs are damped like the tissue that the layer is part of, with the time constant `β`: over a step of length `h` that is a spring of
+/// stiffness `(1 + β/h) K` whose origin is at `β/h / (1 + β/h)` of the displacement at the start of the step.
+///
+/// The slip `s` is taken off the `d_i` after the step. BEYOND the paper, whose friction acts on velocities and has no memory.
+#[derive(Clone, Debug, Default)]
+pub struct FrictionPatch {
+    /// Its contacts, in [`ConvexProblem::members`].
+    pub members: Range<usize>,
+    /// Coefficient of friction.
+    pub mu: f64,
+    /// `ℓ`, m.
+    pub length: f64,
+    /// The friction set.
+    pub model: FrictionModel,
+    /// Shear displacement at the end of the step, force on the first surface and slip, along `t`, `s` and about `n_c`, at the solution.
+    pub state: FrictionState,
+    /// Mean normal and two tangents.
+    pub frame: [Vec3; 3],
+    /// Centre of pressure.
+    pub centre: Vec3,
+    /// `N`.
+    pub pressure: f64,
+    /// Whether it resists spin.
+    pub spins: bool,
+    /// Shares and places.
+    pub patch: ContactPatch,
+    /// Blocks of unknowns that move it, with the place of their first value in a row of `rows`.
+    pub blocks: Vec<(u32, usize)>,
+    /// Entries of one row.
+    pub width: usize,
+    /// The three rows.
+    pub rows: Vec<f64>,
+    /// `z` for `x = 0`.
+    pub offset: Vector3<f64>,
+    viscosity: f64,
+    gyration: f64,
+    torsion: f64,
+    condensed: ContactPatch,
+}
+
+/// Displacement, force and slip of a friction patch.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FrictionState {
+    /// Shear displacement, m, m, rad.
+    pub displacement: Vector3<f64>,
+    /// Force, N, N, N·m.
+    pub force: Vector3<f64>,
+    /// Slip, m, m, rad.
+    pub slip: Vector3<f64>,
+    /// `−∂force/∂displacement`.
+    pub stiffness: Matrix3<f64>,
+}
+
+/// Friction is solved over the cells of a grid with this many a side if a patch has more contacts than cells.
+const PATCH_CELLS: usize = 6;
+
+/// Smoothing length of slip as part of `ℓ`: what sticks slips by less than this part of `ℓ` a step.
+const SMOOTH: f64 = 1e-9;
+
+impl FrictionPatch {
+    /// Takes pressures, shares, frame and rows from the present pressures of its contacts. Returns by which part the pressures changed.
+    pub fn refresh(
+        &mut self,
+        members: &[u32],
+        contacts: &[ContactTerm],
+        segments: &[Segment],
+        entries: &[Entry],
+    ) -> f64 {
+        let own = || members[self.members.clone()].iter().map(|&i| &contacts[i as usize]);
+        let total: f64 = own().map(|c| c.bound).sum();
+        let before = self.pressure;
+        let share = |c: &ContactTerm| c.bound / total;
+        let normal = own().map(|c| c.bound * c.normal).sum::<Vec3>();
+        let Some(normal) = normal.try_normalize(1e-3 * total).filter(|_| total > 0.0) else {
+            self.pressure = 0.0;
+            return f64::from(before > 0.0);
+        };
+        let centre: Vec3 = own().map(|c| share(c) * c.place).sum();
+        let axis = Vec3::ith(normal.iamin(), 1.0);
+        let t = (axis - axis.dot(&normal) * normal).normalize();
+        let s = normal.cross(&t);
+        let gyration: f64 = own().map(|c| share(c) * normal.cross(&(c.place - centre)).norm_squared()).sum();
+        let changed: f64 = {
+            let known = self.patch.points.len() == self.members.len() && before > 0.0;
+            let old = |k: usize| if known { self.patch.points[k].share * before } else { 0.0 };
+            own().enumerate().map(|(k, c)| (c.bound - old(k)).abs()).sum::<f64>() / total
+        };
+        let place = |c: &ContactTerm| [(c.place - centre).dot(&t), (c.place - centre).dot(&s)];
+        self.patch.points.clear();
+        self.patch.points.extend(own().map(|c| PatchPoint { share: share(c), place: place(c) }));
+        self.spins = self.members.len() > 1 && gyration > 1e-12 && self.model != FrictionModel::Coulomb;
+        self.patch.condense(PATCH_CELLS, &mut self.condensed);
+        (self.frame, self.centre, self.pressure, self.gyration) = ([normal, t, s], centre, total, gyration);
+        self.torsion = if self.spins { self.condensed.torsion() } else { 0.0 };
+        self.viscosity = own().next().map_or(0.0, |c| c.viscosity);
+        self.rows.clear();
+        self.rows.resize(3 * self.width, 0.0);
+        self.offset = Vector3::zeros();
+        for &i in &members[self.members.clone()] {
+            let c = &contacts[i as usize];
+            let p = c.bound / total;
+            if p == 0.0 {
+                continue;
+            }
+            let spin = if self.spins { normal.cross(&(c.place - centre)) / gyration } else { Vec3::zeros() };
+            let directions = [t, s, spin].map(|d| p * (d - d.dot(&c.normal) * c.normal));
+            for k in 0..3 {
+                self.offset[k] +=
+                    directions[k].dot(&(c.shear - self.viscosity / (1.0 + self.viscosity) * c.start_shear));
+            }
+            for segment in &segments[c.segments[0] as usize..c.segments[1] as usize] {
+                let Some(&(_, first)) = self.blocks.iter().find(|(b, _)| *b == segment.block) else { continue };
+                for entry in &entries[segment.entries[0] as usize..segment.entries[1] as usize] {
+                    for (k, d) in directions.iter().enumerate() {
+                        self.rows[k * self.width + first + entry.local as usize] += d.dot(&entry.column);
+                    }
+                }
+            }
+        }
+        changed
+    }
+
+    /// Force, slip and stiffness at a shear displacement: return mapping on the friction set.
+    pub fn evaluate(&self, z: &Vector3<f64>) -> FrictionState {
+        if self.pressure <= 0.0 {
+            return FrictionState { displacement: *z, slip: *z, ..Default::default() };
+        }
+        let k = self.pressure / self.length * (1.0 + self.viscosity);
+        let turn = if self.spins { k * self.gyration } else { 0.0 };
+        let springs = Vector3::new(k, k, turn);
+        let (trial, bound) = (springs.component_mul(z), self.mu * self.pressure);
+        let slide = trial.xy().norm();
+        // Inside the hull of pure sliding and pure spin, which the friction set contains: nothing slips.
+        let part = if self.spins { trial.z.abs() / self.torsion } else { 0.0 };
+        if slide + part <= bound {
+            let slip = if self.spins { Vector3::zeros() } else { Vector3::new(0.0, 0.0, z.z) };
+            return FrictionState {
+                displacement: *z,
+                force: -trial,
+                slip,
+                stiffness: Matrix3::from_diagonal(&springs),
+            };
+        }
+        let exact = self.spins && self.model == FrictionModel::Exact;
+        let (slip, curvature) = if exact {
+            let smooth = SMOOTH * self.length;
+            let compliance = Matrix3::from_diagonal(&springs.map(|k| 1.0 / k));
+            let (u, _) = self.condensed.solve(&compliance, z, bound, smooth, &Vector3::zeros());
+            let (_, curvature) = self.condensed.smooth_derivatives(&u, 1e2 * smooth);
+            (u, bound * curvature)
+        } else {
+            slip_on_ellipsoid(&springs, z, bound, self.torsion)
+        };
+        let mut force = -springs.component_mul(&(z - slip));
+        let mut stiffness = Matrix3::from_diagonal(&springs);
+        if self.spins {
+            let inner = (stiffness + curvature).try_inverse().unwrap_or_else(Matrix3::zeros);
+            stiffness -= stiffness * inner * stiffness;
+        } else {
+            let inner = (stiffness + curvature).fixed_view::<2, 2>(0, 0).try_inverse().unwrap_or_default();
+            for i in 0..2 {
+                for j in 0..2 {
+                    stiffness[(i, j)] -= k * inner[(i, j)] * k;
+                }
+            }
+            force.z = 0.0;
+        }
+        FrictionState { displacement: *z, force, slip, stiffness }
+    }
+
+    /// `ρ²`, m².
+    pub fn gyration(&self) -> f64 {
+        self.gyration
+    }
+
+    /// Slip of one contact of the patch for a slip of the patch, m.
+    pub fn slip_at(&self, slip: &Vector3<f64>, place: &Vec3) -> Vec3 {
+        let [n, t, s] = &self.frame;
+        let spin = if self.spins { slip.z * n.cross(&(place - self.centre)) } else { Vec3::zeros() };
+        slip.x * t + slip.y * s + spin
+    }
+}
+
+/// Slip and curvature of the dissipation for the ellipsoid with half axes `bound`, `bound` and `bound · torsion`: the minimum of
+/// `½ (z − u)ᵀ K (z − u) + bound √(u_t² + u_s² + torsion² ω²)`, by the secular equation for the root.
+fn slip_on_ellipsoid(k: &Vector3<f64>, z: &Vector3<f64>, bound: f64, torsion: f64) -> (Vector3<f64>, Matrix3<f64>) {
+    let e = Vector3::new(1.0, 1.0, torsion * torsion);
+    let at =
+        |s: f64| Vector3::from_fn(|i, _| if e[i] > 0.0 { k[i] * z[i] * s / (k[i] * s + bound * e[i]) } else { 0.0 });
+    let length = |u: &Vector3<f64>| (0..3).map(|i| e[i] * u[i] * u[i]).sum::<f64>().sqrt();
+    // `|u(s)| / s` falls with `s`; the solution is where it is one.
+    let (mut low, mut high) = (0.0, length(z));
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if length(&at(middle)) > middle {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let (s, u) = (high, at(high));
+    let s = s.max(1e-300);
+    let scaled = e.component_mul(&u);
+    (u, bound / s * (Matrix3::from_diagonal(&e) - scaled * scaled.transpose() / (s * s)))
+}
+
+impl ConvexProblem {
+    /// Forgets everything but memory.
+    pub fn clear(&mut self) {
+        self.sizes.clear();
+        self.quadratic.clear();
+        self.quadratic_values.clear();
+        self.segments.clear();
+        self.entries.clear();
+        self.contacts.clear();
+        self.members.clear();
+        self.patch_count = 0;
+        self.equalities.clear();
+    }
+
+    /// The friction patches.
+    pub fn patches(&self) -> &[FrictionPatch] {
+        &self.patches[..self.patch_count]
+    }
+
+    /// Adds a friction patch of the contacts that were pushed to `members` since `first`.
+    pub fn push_patch(&mut self, first: usize, mu: f64, length: f64, model: FrictionModel) {
+        if self.patch_count == self.patches.len() {
+            self.patches.push(FrictionPatch::default());
+        }
+        let patch = &mut self.patches[self.patch_count];
+        self.patch_count += 1;
+        (patch.members, patch.mu, patch.length, patch.model) = (first..self.members.len(), mu, length, model);
+        patch.pressure = 0.0;
+        patch.state = FrictionState::default();
+        patch.blocks.clear();
+        patch.width = 0;
+        for &i in &self.members[patch.members.clone()] {
+            let c = &self.contacts[i as usize];
+            for segment in &self.segments[c.segments[0] as usize..c.segments[1] as usize] {
+                if patch.blocks.iter().all(|(b, _)| *b != segment.block) {
+                    patch.blocks.push((segment.block, patch.width));
+                    patch.width += self.sizes[segment.block as usize];
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_foundation_stiffens_and_its_stiffness_is_its_slope() {
+        let law = NormalLaw { softness: 1e-3, thickness: 1e-4 };
+        assert_eq!(law.force(-1e-5), (0.0, 0.0));
+        assert!((law.force(1e-9).0 - 1e-6).abs() < 1e-10, "linear at first");
+        for depth in [1e-6, 3e-5, 8e-5, 9.4e-5, 2e-4, 5e-3] {
+            let (step, (_, k)) = (1e-10, law.force(depth));
+            let difference = (law.force(depth + step).0 - law.force(depth - step).0) / (2.0 * step);
+            assert!((k - difference).abs() < 1e-4 * k, "{k} {difference} at {depth}");
+        }
+        let hard = NormalLaw { softness: 1e-7, thickness: f64::INFINITY };
+        assert!((hard.force(1e-6).0 - 10.0).abs() < 1e-9 && (hard.force(1e-6).1 - 1e7).abs() < 1e-3);
+    }
+
+    fn patch(model: FrictionModel, points: &[(f64, [f64; 2])]) -> FrictionPatch {
+        let contact = |(pressure, [x, y]): &(f64, [f64; 2])| ContactTerm {
+            segments: [0, 0],
+            // The frame's normal is y; its tangents z and x.
+            normal: Vec3::y(),
+            place: Vec3::new(*y, 0.0, *x),
+            gap: 0.0,
+            shear: Vec3::zeros(),
+            start_shear: Vec3::zeros(),
+            start_depth: 0.0,
+            viscosity: 0.0,
+            law: NormalLaw { softness: 1e-3, thickness: 1e-4 },
+            pressure: *pressure,
+            bound: *pressure,
+        };
+        let contacts: Vec<_> = points.iter().map(contact).collect();
+        let members: Vec<u32> = (0..points.len() as u32).collect();
+        let mut patch = FrictionPatch { members: 0..points.len(), mu: 0.8, length: 5e-5, model, ..Default::default() };
+        patch.refresh(&members, &contacts, &[], &[]);
+        patch
+    }
+
+    fn points() -> impl Strategy<Value = Vec<(f64, [f64; 2])>> {
+        prop::collection::vec((0.05..1.0f64, [-4e-3..4e-3f64, -4e-3..4e-3f64]), 3..10)
+    }
+
+    proptest! {
+        /// Forces stay in the friction set; inside it nothing slips; the stiffness is the derivative of the force.
+        #[test]
+        fn return_mapping(points in points(), z in [-2e-4..2e-4f64, -2e-4..2e-4f64, -4e-2..4e-2f64], ellipsoid in any::<bool>()) {
+            let patch = patch(if ellipsoid { FrictionModel::Ellipsoid } else { FrictionModel::Exact }, &points);
+            prop_assume!(patch.spins);
+            let z = Vector3::from(z);
+            let state = patch.evaluate(&z);
+            let bound = patch.mu * patch.pressure;
+            if ellipsoid {
+                let used = f64::hypot(state.force.xy().norm() / bound, state.force.z / (bound * patch.torsion));
+                prop_assert!(used < 1.0 + 1e-9, "{used}");
+            } else {
+                prop_assert!(patch.patch.excess(&(state.force / bound)) < 1e-5);
+            }
+            // Slip dissipates: force against slip.
+            prop_assert!(state.force.dot(&state.slip) <= 1e-12);
+            let small = patch.evaluate(&(z * 1e-3));
+            prop_assert!(small.slip.norm() == 0.0);
+            // Away from kinks, where a contact of the patch just sticks.
+            let slowest = patch.patch.points.iter().map(|p| {
+                f64::hypot(state.slip.x - state.slip.z * p.place[1], state.slip.y + state.slip.z * p.place[0])
+            }).fold(f64::INFINITY, f64::min);
+            prop_assume!(slowest > 2e-6);
+            for j in 0..3 {
+                let step = if j == 2 { 1e-7 } else { 1e-9 };
+                let mut d = Vector3::zeros();
+                d[j] = step;
+                let difference = (patch.evaluate(&(z - d)).force - patch.evaluate(&(z + d)).force) / (2.0 * step);
+                for i in 0..3 {
+                    let scale = (state.stiffness[(i, i)] * state.stiffness[(j, j)]).abs().sqrt().max(1e-3 * patch.pressure / patch.length * if i == 2 { patch.gyration.sqrt() } else { 1.0 } * if j == 2 { patch.gyration.sqrt() } else { 1.0 });
+                    prop_assert!((state.stiffness[(i, j)] - difference[i]).abs() < 2e-2 * scale, "{i} {j}: {} {}", state.stiffness[(i, j)], difference[i]);
+                }
+            }
+        }
+    }
+}

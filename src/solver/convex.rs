@@ -1,0 +1,489 @@
+use nalgebra::{Matrix3, Vector3};
+
+use super::block_cholesky::{BlockCholesky, Place};
+use super::gauss_seidel::{Solution, SolverStatus};
+use crate::math::Vec3;
+use crate::problem::{ConvexProblem, Entry, Segment};
+
+/// Newton's method with a line search on a [`ConvexProblem`], with all its working memory.
+///
+/// Each iteration solves `H dx = −∇c` with the Hessian of the cost by [`BlockCholesky`]. Along `dx` the cost is convex; the full step is
+/// taken unless its slope has turned, and then the zero of the slope is bracketed. It ends when a full step moves no contact by more than
+/// the tolerance.
+///
+/// The friction patches start from the pressures of the last step. Once the iteration has nearly converged they follow the pressures of this
+/// step, at most `FOLLOWED` times; then they stay, so that the problem that is left is convex and converges.
+#[derive(Clone, Debug, Default)]
+pub struct ConvexNewton {
+    cholesky: BlockCholesky,
+    gradient: Vec<f64>,
+    step: Vec<f64>,
+    product: Vec<f64>,
+    /// Gap of each contact and how the step changes it, m.
+    gaps: Vec<[f64; 2]>,
+    shears: Vec<[Vector3<f64>; 2]>,
+    errors: Vec<[f64; 2]>,
+    places: Vec<Place>,
+    patch_places: Vec<Place>,
+    values: Vec<f64>,
+}
+
+/// What the method is run with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ConvexParameters {
+    /// It ends when a full step moves no contact by more than this, m.
+    pub tolerance: f64,
+    /// Most iterations.
+    pub iterations: usize,
+    /// Stiffness of attachments, N/m.
+    pub attachment_stiffness: f64,
+}
+
+impl Default for ConvexParameters {
+    fn default() -> Self {
+        Self { tolerance: 1e-10, iterations: 60, attachment_stiffness: 1e8 }
+    }
+}
+
+/// Times that friction follows the pressure within a solve; across steps it goes on.
+const FOLLOWED: usize = 1;
+
+/// Relative change of pressure below which friction need not follow it any further.
+const SETTLED: f64 = 0.02;
+
+/// Step below which the pressures are good enough for friction to follow, m.
+const NEARLY: f64 = 1e-6;
+
+/// Slope of the cost that a step may leave, as part of that at its start.
+const FLAT: f64 = 0.5;
+
+impl ConvexNewton {
+    /// Solves from the `x` that is there. `go_on` is asked before each iteration but the first: a deadline may end it, but every problem
+    /// gets one step that lowers its cost.
+    pub fn solve(
+        &mut self,
+        problem: &mut ConvexProblem,
+        x: &mut [f64],
+        parameters: &ConvexParameters,
+        mut go_on: impl FnMut() -> bool,
+    ) -> Solution {
+        self.prepare(problem);
+        let (mut residual, mut status) = (f64::INFINITY, SolverStatus::IterationLimit);
+        let (mut iterations, mut refreshes) = (0, 0);
+        let mut changed = self.follow_pressure(problem, x, false);
+        self.measure(problem, x);
+        while iterations < parameters.iterations {
+            if iterations > 0 && !go_on() {
+                status = SolverStatus::Deadline;
+                break;
+            }
+            self.assemble(problem, x, parameters);
+            if !self.cholesky.factor() {
+                status = SolverStatus::Stalled;
+                break;
+            }
+            self.step.clear();
+            self.step.extend(self.gradient.iter().map(|g| -g));
+            self.cholesky.solve(&mut self.step);
+            residual = self.measure_step(problem);
+            if !residual.is_finite() {
+                status = SolverStatus::Stalled;
+                break;
+            }
+            iterations += 1;
+            // Below the tolerance the slope of the cost is rounding.
+            let part = if residual <= parameters.tolerance { 1.0 } else { self.search(problem, x, parameters) };
+            self.advance(x, part);
+            let full = part == 1.0;
+            if full && residual <= NEARLY && refreshes < FOLLOWED && (changed > SETTLED || refreshes == 0) {
+                changed = self.follow_pressure(problem, x, true);
+                refreshes += 1;
+                if changed > SETTLED {
+                    continue;
+                }
+            }
+            if full && residual <= parameters.tolerance {
+                status = SolverStatus::Converged;
+                break;
+            }
+        }
+        self.store(problem);
+        Solution { status, iterations, residual }
+    }
+
+    /// Analyses the pattern, and finds where the entries of every contact go.
+    fn prepare(&mut self, problem: &ConvexProblem) {
+        let segments = &problem.segments;
+        let jacobians =
+            problem.contacts.iter().map(|c| c.segments).chain(problem.equalities.iter().map(|e| e.segments));
+        let coupled = jacobians.flat_map(|[first, last]| {
+            let own = &segments[first as usize..last as usize];
+            own.iter().flat_map(move |a| own.iter().map(move |b| [a.block, b.block]))
+        });
+        let patches = problem
+            .patches()
+            .iter()
+            .flat_map(|p| p.blocks.iter().flat_map(move |a| p.blocks.iter().map(move |b| [a.0, b.0])));
+        let pairs = problem.quadratic.iter().map(|q| q.blocks).chain(coupled).chain(patches);
+        self.cholesky.analyse(&problem.sizes, pairs);
+        self.places.clear();
+        let jacobians =
+            problem.contacts.iter().map(|c| c.segments).chain(problem.equalities.iter().map(|e| e.segments));
+        for [first, last] in jacobians {
+            for a in first..last {
+                for b in a..last {
+                    let [a, b] = [a, b].map(|i| segments[i as usize].block as usize);
+                    self.places.push(self.cholesky.place(a, b));
+                }
+            }
+        }
+        self.patch_places.clear();
+        for patch in problem.patches() {
+            for (i, &(a, _)) in patch.blocks.iter().enumerate() {
+                for &(b, _) in &patch.blocks[i..] {
+                    self.patch_places.push(self.cholesky.place(a as usize, b as usize));
+                }
+            }
+        }
+    }
+
+    /// Displacement of a contact by `x`.
+    fn displacement(&self, problem: &ConvexProblem, segments: [u32; 2], x: &[f64]) -> Vec3 {
+        let mut moved = Vec3::zeros();
+        for segment in &problem.segments[segments[0] as usize..segments[1] as usize] {
+            let start = self.cholesky.start(segment.block as usize);
+            for entry in entries_of(problem, segment) {
+                moved += x[start + entry.local as usize] * entry.column;
+            }
+        }
+        moved
+    }
+
+    /// Gaps and errors at `x`.
+    fn measure(&mut self, problem: &ConvexProblem, x: &[f64]) {
+        let mut gaps = std::mem::take(&mut self.gaps);
+        gaps.clear();
+        gaps.extend(
+            problem.contacts.iter().map(|c| [c.gap + c.normal.dot(&self.displacement(problem, c.segments, x)), 0.0]),
+        );
+        self.gaps = gaps;
+        let mut errors = std::mem::take(&mut self.errors);
+        errors.clear();
+        errors.extend(
+            problem
+                .equalities
+                .iter()
+                .map(|e| [e.error + e.direction.dot(&self.displacement(problem, e.segments, x)), 0.0]),
+        );
+        self.errors = errors;
+    }
+
+    /// Takes pressures over from the gaps if `from_gaps`, and lets the friction patches follow. Returns the largest relative change.
+    fn follow_pressure(&mut self, problem: &mut ConvexProblem, x: &[f64], from_gaps: bool) -> f64 {
+        let ConvexProblem { contacts, patches, patch_count, members, segments, entries, .. } = problem;
+        if from_gaps {
+            for (contact, [gap, _]) in contacts.iter_mut().zip(&self.gaps) {
+                contact.pressure = contact.force(*gap).0;
+                contact.follow();
+            }
+        }
+        let mut changed = 0.0f64;
+        for patch in &mut patches[..*patch_count] {
+            changed = changed.max(patch.refresh(members, contacts, segments, entries));
+        }
+        self.shears.clear();
+        for patch in &patches[..*patch_count] {
+            let mut z = patch.offset;
+            if patch.pressure > 0.0 {
+                for &(block, first) in &patch.blocks {
+                    let (start, size) = (self.cholesky.start(block as usize), problem.sizes[block as usize]);
+                    for k in 0..3 {
+                        let row = &patch.rows[k * patch.width + first..k * patch.width + first + size];
+                        z[k] += row.iter().zip(&x[start..start + size]).map(|(r, x)| r * x).sum::<f64>();
+                    }
+                }
+            }
+            self.shears.push([z, Vector3::zeros()]);
+        }
+        changed
+    }
+
+    /// Gradient and Hessian of the cost.
+    fn assemble(&mut self, problem: &mut ConvexProblem, x: &[f64], parameters: &ConvexParameters) {
+        let Self { cholesky, gradient, gaps, shears, errors, places, patch_places, values, .. } = self;
+        gradient.clear();
+        gradient.resize(x.len(), 0.0);
+        for q in &problem.quadratic {
+            let [a, b] = q.blocks.map(|b| b as usize);
+            let (rows, columns) = (problem.sizes[a], problem.sizes[b]);
+            let block = &problem.quadratic_values[q.start..q.start + rows * columns];
+            multiply(block, rows, columns, [cholesky.start(a), cholesky.start(b)], x, gradient);
+        }
+        cholesky.cleared();
+        for q in &problem.quadratic {
+            let [a, b] = q.blocks.map(|b| b as usize);
+            let (place, columns) = (cholesky.place(a, b), problem.sizes[b]);
+            let hessian = cholesky.values_mut();
+            for i in 0..problem.sizes[a] {
+                for j in if a == b { i } else { 0 }..columns {
+                    let (row, column) = if place.swapped { (j, i) } else { (i, j) };
+                    hessian[place.start + row * place.stride + column] +=
+                        problem.quadratic_values[q.start + i * columns + j];
+                }
+            }
+        }
+        let mut places = places.iter();
+        for (contact, [gap, _]) in problem.contacts.iter().zip(&*gaps) {
+            let (force, stiffness) = contact.force(*gap);
+            let jacobian = Jacobian { problem, segments: contact.segments, direction: contact.normal };
+            jacobian.add(cholesky, gradient, values, &mut places, -force, stiffness);
+        }
+        for (equality, [error, _]) in problem.equalities.iter().zip(&*errors) {
+            let jacobian = Jacobian { problem, segments: equality.segments, direction: equality.direction };
+            let k = parameters.attachment_stiffness;
+            jacobian.add(cholesky, gradient, values, &mut places, k * error, k);
+        }
+        let mut places = patch_places.iter();
+        let ConvexProblem { patches, patch_count, sizes, .. } = problem;
+        for (patch, [z, _]) in patches[..*patch_count].iter_mut().zip(&*shears) {
+            let count = patch.blocks.len() * (patch.blocks.len() + 1) / 2;
+            if patch.pressure <= 0.0 {
+                places.by_ref().take(count).for_each(drop);
+                continue;
+            }
+            patch.state = patch.evaluate(z);
+            let w = patch.width;
+            for &(block, first) in &patch.blocks {
+                let (start, size) = (cholesky.start(block as usize), sizes[block as usize]);
+                for k in 0..3 {
+                    let (row, force) = (&patch.rows[k * w + first..k * w + first + size], patch.state.force[k]);
+                    gradient[start..start + size].iter_mut().zip(row).for_each(|(g, r)| *g -= force * r);
+                }
+            }
+            // K R, then Rᵀ (K R).
+            values.clear();
+            values.resize(3 * w, 0.0);
+            times_rows(&patch.state.stiffness, &patch.rows, w, values);
+            let hessian = cholesky.values_mut();
+            for (i, &(a, first)) in patch.blocks.iter().enumerate() {
+                for &(b, second) in &patch.blocks[i..] {
+                    let Some(place) = places.next() else { break };
+                    let ((rows, from), (columns, onto)) = if place.swapped {
+                        ((sizes[b as usize], second), (sizes[a as usize], first))
+                    } else {
+                        ((sizes[a as usize], first), (sizes[b as usize], second))
+                    };
+                    for r in 0..rows {
+                        let skip = if a == b { r } else { 0 };
+                        let at = place.start + r * place.stride;
+                        let target = &mut hessian[at + skip..at + columns];
+                        for k in 0..3 {
+                            let left = patch.rows[k * w + from + r];
+                            let right = &values[k * w + onto + skip..k * w + onto + columns];
+                            target.iter_mut().zip(right).for_each(|(h, v)| *h += left * v);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// How the step changes gaps, shears and errors. Returns the longest displacement of a contact, m.
+    fn measure_step(&mut self, problem: &ConvexProblem) -> f64 {
+        let step = std::mem::take(&mut self.step);
+        let mut longest = 0.0f64;
+        for (i, contact) in problem.contacts.iter().enumerate() {
+            let moved = self.displacement(problem, contact.segments, &step);
+            self.gaps[i][1] = contact.normal.dot(&moved);
+            // What is far apart and stays so may move as it likes.
+            let [gap, change] = self.gaps[i];
+            if gap.min(gap + change) < 0.0 {
+                longest = longest.max(moved.norm());
+            }
+            if moved.x.is_nan() {
+                longest = f64::NAN;
+                break;
+            }
+        }
+        for (i, equality) in problem.equalities.iter().enumerate() {
+            let change = equality.direction.dot(&self.displacement(problem, equality.segments, &step));
+            self.errors[i][1] = change;
+            longest = longest.max(change.abs());
+        }
+        for (shear, patch) in self.shears.iter_mut().zip(problem.patches()) {
+            shear[1] = Vector3::zeros();
+            if patch.pressure <= 0.0 {
+                continue;
+            }
+            for &(block, first) in &patch.blocks {
+                let (start, size) = (self.cholesky.start(block as usize), problem.sizes[block as usize]);
+                for k in 0..3 {
+                    let row = &patch.rows[k * patch.width + first..k * patch.width + first + size];
+                    shear[1][k] += row.iter().zip(&step[start..start + size]).map(|(r, x)| r * x).sum::<f64>();
+                }
+            }
+        }
+        self.step = step;
+        longest
+    }
+
+    /// The part of the step to take: one, or where the slope of the cost along it is about zero.
+    fn search(&mut self, problem: &ConvexProblem, x: &[f64], parameters: &ConvexParameters) -> f64 {
+        self.product.clear();
+        self.product.resize(x.len(), 0.0);
+        for q in &problem.quadratic {
+            let [a, b] = q.blocks.map(|b| b as usize);
+            let (rows, columns) = (problem.sizes[a], problem.sizes[b]);
+            let block = &problem.quadratic_values[q.start..q.start + rows * columns];
+            multiply(
+                block,
+                rows,
+                columns,
+                [self.cholesky.start(a), self.cholesky.start(b)],
+                &self.step,
+                &mut self.product,
+            );
+        }
+        let linear: f64 = self.product.iter().zip(x).map(|(p, x)| p * x).sum();
+        let square: f64 = self.product.iter().zip(&self.step).map(|(p, s)| p * s).sum();
+        let slope = |part: f64| {
+            let mut slope = linear + part * square;
+            for (contact, [gap, change]) in problem.contacts.iter().zip(&self.gaps) {
+                slope -= contact.force(gap + part * change).0 * change;
+            }
+            for [error, change] in &self.errors {
+                slope += parameters.attachment_stiffness * (error + part * change) * change;
+            }
+            for (patch, [z, dz]) in problem.patches().iter().zip(&self.shears) {
+                if patch.pressure > 0.0 {
+                    slope -= patch.evaluate(&(z + part * dz)).force.dot(dz);
+                }
+            }
+            slope
+        };
+        let start: f64 = self.gradient.iter().zip(&self.step).map(|(g, s)| g * s).sum();
+        let end = slope(1.0);
+        if end <= FLAT * start.abs() {
+            return 1.0;
+        }
+        // The slope is negative at `low` and positive at `high`: regula falsi, halving the end that stays (Illinois).
+        let (mut low, mut at_low, mut high, mut at_high) = (0.0, start, 1.0, end);
+        let mut part = 1.0;
+        for _ in 0..20 {
+            part = (low * at_high - high * at_low) / (at_high - at_low);
+            if !(part > low && part < high) {
+                part = 0.5 * (low + high);
+            }
+            let here = slope(part);
+            if here.abs() <= FLAT * start.abs() {
+                break;
+            }
+            if here > 0.0 {
+                (high, at_high) = (part, here);
+                at_low *= 0.5;
+            } else {
+                (low, at_low) = (part, here);
+                at_high *= 0.5;
+            }
+        }
+        part
+    }
+
+    fn advance(&mut self, x: &mut [f64], part: f64) {
+        x.iter_mut().zip(&self.step).for_each(|(x, s)| *x += part * s);
+        self.gaps.iter_mut().chain(&mut self.errors).for_each(|[at, change]| *at += part * *change);
+        self.shears.iter_mut().for_each(|[z, dz]| *z += part * *dz);
+    }
+
+    /// Leaves pressures and friction at the solution in the problem.
+    fn store(&mut self, problem: &mut ConvexProblem) {
+        for (contact, [gap, _]) in problem.contacts.iter_mut().zip(&self.gaps) {
+            contact.pressure = contact.force(*gap).0;
+            contact.follow();
+        }
+        let count = problem.patch_count;
+        for (patch, [z, _]) in problem.patches[..count].iter_mut().zip(&self.shears) {
+            patch.state = patch.evaluate(z);
+        }
+    }
+}
+
+/// A row of one contact or attachment: its Jacobian along a direction.
+struct Jacobian<'a> {
+    problem: &'a ConvexProblem,
+    segments: [u32; 2],
+    direction: Vec3,
+}
+
+impl Jacobian<'_> {
+    /// Adds `slope · row` to the gradient and `curvature · rowᵀ row` to the Hessian.
+    fn add<'p>(
+        &self,
+        cholesky: &mut BlockCholesky,
+        gradient: &mut [f64],
+        values: &mut Vec<f64>,
+        places: &mut impl Iterator<Item = &'p Place>,
+        slope: f64,
+        curvature: f64,
+    ) {
+        let own = &self.problem.segments[self.segments[0] as usize..self.segments[1] as usize];
+        if curvature == 0.0 {
+            places.take(own.len() * (own.len() + 1) / 2).for_each(drop);
+            return;
+        }
+        values.clear();
+        for segment in own {
+            let start = cholesky.start(segment.block as usize);
+            for entry in entries_of(self.problem, segment) {
+                let value = self.direction.dot(&entry.column);
+                gradient[start + entry.local as usize] += slope * value;
+                values.push(value);
+            }
+        }
+        let first = own.first().map_or(0, |s| s.entries[0]);
+        let hessian = cholesky.values_mut();
+        for (i, a) in own.iter().enumerate() {
+            for b in &own[i..] {
+                let Some(place) = places.next() else { return };
+                let (rows, columns) = if place.swapped { (b, a) } else { (a, b) };
+                for r in rows.entries[0]..rows.entries[1] {
+                    let left = curvature * values[(r - first) as usize];
+                    let at = place.start + self.problem.entries[r as usize].local as usize * place.stride;
+                    let from = if a.block == b.block { r } else { columns.entries[0] };
+                    for c in from..columns.entries[1] {
+                        let column = self.problem.entries[c as usize].local as usize;
+                        hessian[at + column] += left * values[(c - first) as usize];
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn entries_of<'p>(problem: &'p ConvexProblem, segment: &Segment) -> &'p [Entry] {
+    &problem.entries[segment.entries[0] as usize..segment.entries[1] as usize]
+}
+
+/// Adds a block of `A` times `x`, and its transpose if it lies off the diagonal.
+fn multiply(block: &[f64], rows: usize, columns: usize, starts: [usize; 2], x: &[f64], onto: &mut [f64]) {
+    for i in 0..rows {
+        let row = &block[i * columns..(i + 1) * columns];
+        onto[starts[0] + i] += row.iter().zip(&x[starts[1]..]).map(|(a, x)| a * x).sum::<f64>();
+        if starts[0] != starts[1] {
+            let y = x[starts[0] + i];
+            onto[starts[1]..starts[1] + columns].iter_mut().zip(row).for_each(|(o, a)| *o += a * y);
+        }
+    }
+}
+
+fn times_rows(k: &Matrix3<f64>, rows: &[f64], width: usize, out: &mut [f64]) {
+    for i in 0..3 {
+        for j in 0..3 {
+            let factor = k[(i, j)];
+            if factor != 0.0 {
+                let (row, out) = (&rows[j * width..(j + 1) * width], &mut out[i * width..(i + 1) * width]);
+                out.iter_mut().zip(row).for_each(|(o, r)| *o += factor * r);
+            }
+        }
+    }
+}
