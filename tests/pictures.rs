@@ -326,3 +326,16 @@ fn the_drawn_skin_lies_on_what_it_holds() {
         assert!((-0.1e-3..0.5e-3).contains(&depth), "at {seconds} s: {} mm", 1e3 * depth);
     }
 }
+
+#[test]
+fn a_time_past_the_end_of_a_scene_is_said() {
+    let out = folder("past").join("past.png").to_string_lossy().into_owned();
+    let draw = |at: &str| program(&["render", "rest", "--at", at, "--size", "64x48", "--out", &out]);
+    let late = draw("30");
+    if !has_drawn(&late) {
+        return;
+    }
+    let said = String::from_utf8_lossy(&late.stderr).into_owned();
+    assert!(said.contains("the scene ends at") && said.contains("30.00 s"), "{said}");
+    assert!(!String::from_utf8_lossy(&draw("0.05").stderr).contains("the scene ends"));
+}

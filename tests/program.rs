@@ -281,3 +281,83 @@ fn completions_and_help_are_there() {
     }
     assert!(fingerpad(&["devices", "list"]).status.success());
 }
+
+#[test]
+fn shipped_hands_scenes_and_scripts_are_found_by_name_from_any_folder() {
+    let elsewhere = folder("elsewhere");
+    let run = |arguments: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_fingerpad");
+        Command::new(program).args(arguments).current_dir(&elsewhere).output().expect("the program runs")
+    };
+    let hand: serde_json::Value = serde_json::from_slice(&run(&["hand", "left", "--json"]).stdout).expect("JSON");
+    assert_eq!(hand["side"], "left");
+    let of = |name: &str| -> serde_json::Value {
+        let out = run(&["run", name, "--seconds", "0.05", "--json"]);
+        serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{name}: {e}; {}", text(&out.stderr)))
+    };
+    // Scenes and scripts share names: without an ending it is the scene.
+    let scene = of("bar");
+    assert_eq!((&scene["scene"], &scene["script"]), (&"bar".into(), &serde_json::Value::Null));
+    assert_eq!(of("bar.toml")["state_hash"], scene["state_hash"]);
+    if cfg!(feature = "script") {
+        assert_eq!(of("bar.rhai")["script"], "bar");
+        assert_eq!(of("pick_up")["script"], "pick_up", "there is no scene of this name");
+    }
+    for (name, near) in [("bal", "did you mean `ball`?"), ("pikc_up.rhai", "did you mean `pick_up.rhai`?")] {
+        let out = run(&["run", name]);
+        assert_eq!(out.status.code(), Some(2));
+        assert!(text(&out.stderr).contains(near), "{}", text(&out.stderr));
+    }
+    assert!(text(&run(&["hand", "lft"]).stderr).contains("large, left, right, small"));
+}
+
+#[test]
+#[cfg(feature = "script")]
+fn check_reports_every_error_of_a_script() {
+    let file = folder("checked").join("wrong.rhai");
+    let script = "scene(\"pinch\");\nright.bend(\"index_base_flexon\", 20, 1.0);\nwait(0.5);\nrigth.stop();\n\
+        capsul.speed();\nright.pose(\"pinhc\", 1.0);\nweit(3);\n";
+    std::fs::write(&file, script).expect("a file");
+    let out = fingerpad(&["check", &file.to_string_lossy(), "--json"]);
+    assert_eq!(out.status.code(), Some(2));
+    let found: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let problems = found["problems"].as_array().expect("a list");
+    let said: Vec<(u64, bool)> = problems
+        .iter()
+        .zip(["`index_base_flexion`", "`right`", "`capsule`", "`pinch`", "`wait`"])
+        .map(|(p, near)| (p["line"].as_u64().expect("a line"), p["message"].as_str().expect("text").contains(near)))
+        .collect();
+    assert_eq!(said, [(2, true), (4, true), (5, true), (6, true), (7, true)], "{found}");
+    assert_eq!(problems.len(), 5, "{found}");
+}
+
+#[test]
+fn what_begins_inside_another_is_warned_about() {
+    let file = folder("inside").join("sunk.toml");
+    let scene = "seconds = 0.02\n[body.ground]\nkind = \"fixed\"\nshape = \"ground\"\n\
+        [body.crate]\nkind = \"rigid\"\nshape = \"box\"\nsize = [0.1, 0.1, 0.1]\nposition = [0, 0.047, 0]\n";
+    std::fs::write(&file, scene).expect("a file");
+    let file = file.to_string_lossy();
+    let warning = "`crate` begins 3.0 mm inside `ground`";
+    for command in ["run", "check"] {
+        let out = fingerpad(&[command, &file]);
+        assert!(out.status.success() && text(&out.stderr).contains(warning), "{command}: {}", text(&out.stderr));
+    }
+    let checked: serde_json::Value =
+        serde_json::from_slice(&fingerpad(&["check", &file, "--json"]).stdout).expect("JSON");
+    assert_eq!(checked["warnings"][0]["message"], warning);
+}
+
+#[test]
+fn times_in_tables_have_no_rounding_noise() {
+    let (table, haptics) = (folder("tables").join("times.csv"), folder("tables").join("haptics.csv"));
+    let paths = [&table, &haptics].map(|file| file.to_string_lossy().into_owned());
+    let out = fingerpad(&["run", "rest", "--seconds", "1", "--trace", &paths[0], "--haptics-log", &paths[1], "-q"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    for path in &paths {
+        let rows = std::fs::read_to_string(path).expect("a table");
+        let times: Vec<&str> = rows.lines().skip(1).map(|row| row.split(',').next().expect("a time")).collect();
+        assert_eq!((times.len(), times[56]), (100, "0.57"));
+        assert!(times.iter().all(|time| time.len() <= 4), "{times:?}");
+    }
+}

@@ -583,3 +583,43 @@ fn a_grasp_is_measured_for_every_hand_that_takes_part() {
     assert_eq!(metrics, ["held_s", "lift_mm", "peak_normal_n", "slip_mm", "spin_deg"]);
     assert!(played.outcome.metrics["peak_normal_n"] > 0.5 && played.outcome.metrics["lift_mm"] > 10.0);
 }
+
+/// What lies in a cup or on a tray does not carry it: the tray is held while the hand lifts it with its load.
+#[test]
+fn what_an_object_carries_does_not_count_as_support() {
+    let text = "scene(#{\n\
+        hand: #{ right: #{ position: [0, 0.1, 0], rotation: [0, 0, 180], pose: \"open\" } },\n\
+        body: #{\n\
+            tray: #{ kind: \"rigid\", shape: \"box\", size: [0.12, 0.01, 0.14], mass: 0.05, position: [0, 0.145, -0.06] },\n\
+            load: #{ kind: \"rigid\", shape: \"box\", size: [0.02, 0.02, 0.02], mass: 0.01, position: [0, 0.16, -0.06] },\n\
+            ground: #{ kind: \"fixed\", shape: \"ground\" },\n\
+        },\n\
+    });\nwait(0.5);\nmeasure_grasp(tray);\nright.move_by([0, 0.05, 0], 0.5);\nwait(0.2);\n\
+    check(load.touches(tray), \"the load lies on the tray\");\n";
+    let played = good("tray", text);
+    assert!(played.outcome.success, "{}", played.outcome.reason);
+    let metrics = &played.outcome.metrics;
+    assert!(metrics["held_s"] > 0.65 && metrics["lift_mm"] > 40.0, "{metrics:?}");
+    // Standing on the ground it is not held, whatever the hand does.
+    let grounded = text
+        .replace("position: [0, 0.1, 0], rotation: [0, 0, 180]", "position: [0, 0.05, 0]")
+        .replace("0.145", "0.005")
+        .replace("0.16,", "0.02,");
+    let metrics = good("grounded", &grounded.replace("right.move_by([0, 0.05, 0], 0.5);", "")).outcome.metrics;
+    assert_eq!(metrics["held_s"], 0.0);
+}
+
+/// Captions of pictures name the trial, and how each of several ended.
+#[test]
+fn trials_are_counted_and_each_end_is_known_until_the_next_begins() {
+    let file =
+        write("captions", &format!("{BALL}trials(2, 0);\nwait(0.05);\nif trial() == 1 {{ fail(\"first\"); }}\n"));
+    let mut run = ScriptRun::load(&file, &ScriptOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((run.planned_trials(), run.ended_trial()), (2, None));
+    let mut ends = Vec::new();
+    while run.outcome().is_none() {
+        run.step();
+        ends.extend(run.ended_trial().map(|trial| (run.trial(), trial.success)));
+    }
+    assert_eq!(ends, [(1, false)]);
+}

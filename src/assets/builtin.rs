@@ -1,8 +1,8 @@
-//! The shipped scenes and the files that they name, carried in the program, so that benchmarks and studies run from any
-//! folder.
+//! The shipped scenes, scripts, hands and device profiles, carried in the program, so that they can be used from any folder.
 
 use std::path::{Component, Path, PathBuf};
 
+use super::table::nearest;
 use super::{Files, Problems, Scene, Setting};
 
 macro_rules! shipped {
@@ -14,6 +14,18 @@ macro_rules! shipped {
 /// Name and text of every file in `scenes/`.
 const SCENES: &[(&str, &str)] = shipped!(
     "ball" "ball_tips" "bar" "dumbbell" "edge_cube" "edge_cube_tight" "incline" "pencil" "pinch" "play" "rest" "soft_ball" "spin_disc" "stack" "table"
+);
+
+macro_rules! shipped_scripts {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../scripts/", $name, ".rhai")))),*]
+    };
+}
+
+/// Name and text of every script in `scripts/`.
+const SCRIPTS: &[(&str, &str)] = shipped_scripts!(
+    "ball" "ball_tips" "bar" "dumbbell" "edge_cube" "edge_cube_tight" "hello_hand" "peg_in_hole" "pencil" "pick_up" "press_button"
+    "push_and_slide" "soft_ball" "sort_by_size" "stack_boxes" "turn_knob"
 );
 
 macro_rules! shipped_devices {
@@ -30,8 +42,10 @@ const DEVICES: &[(&str, &str)] = shipped_devices!(
 
 /// What shipped scenes name: path and text.
 const FILES: &[(&str, &str)] = &[
+    ("hands/large.toml", include_str!("../../hands/large.toml")),
     ("hands/left.toml", include_str!("../../hands/left.toml")),
     ("hands/right.toml", include_str!("../../hands/right.toml")),
+    ("hands/small.toml", include_str!("../../hands/small.toml")),
     ("scenes/dumbbell.obj", include_str!("../../scenes/dumbbell.obj")),
 ];
 
@@ -58,6 +72,51 @@ pub fn load_builtin_scene(name: &str, settings: &[Setting]) -> Option<Result<Sce
 /// The path under which a shipped scene is carried.
 pub fn builtin_scene_file(name: &str) -> Option<PathBuf> {
     builtin_scene(name).map(|_| Path::new(ROOT).join("scenes").join(format!("{name}.toml")))
+}
+
+/// Names of the shipped scripts.
+pub fn builtin_scripts() -> impl Iterator<Item = &'static str> {
+    SCRIPTS.iter().map(|(name, _)| *name)
+}
+
+/// Names of the shipped hands.
+pub fn builtin_hands() -> impl Iterator<Item = &'static str> {
+    FILES.iter().filter_map(|(path, _)| path.strip_prefix("hands/")?.strip_suffix(".toml"))
+}
+
+/// The path of a shipped scene or script, by its name as users type it. With an ending it is the file of that name, `bar.toml` or
+/// `bar.rhai`; without one it is the scene, or the script where there is no such scene.
+pub fn builtin_file(name: &str) -> Option<PathBuf> {
+    let script = |name: &str| {
+        builtin_scripts().find(|own| *own == name)?;
+        Some(Path::new(ROOT).join("scripts").join(format!("{name}.rhai")))
+    };
+    match name.rsplit_once('.') {
+        Some((stem, "toml")) => builtin_scene_file(stem),
+        Some((stem, "rhai")) => script(stem),
+        _ => builtin_scene_file(name).or_else(|| script(name)),
+    }
+}
+
+/// The path of a shipped hand.
+pub fn builtin_hand_file(name: &str) -> Option<PathBuf> {
+    let stem = name.strip_suffix(".toml").unwrap_or(name);
+    builtin_hands().find(|own| *own == stem).map(|own| Path::new(ROOT).join("hands").join(format!("{own}.toml")))
+}
+
+/// The name of a shipped scene or script that a misspelt one most likely means, with the ending that it has.
+pub fn nearest_builtin(name: &str) -> Option<String> {
+    let (stem, ending) = match name.rsplit_once('.') {
+        Some((stem, ending)) => (stem, format!(".{ending}")),
+        None => (name, String::new()),
+    };
+    let known: Vec<&str> = match ending.as_str() {
+        ".rhai" => builtin_scripts().collect(),
+        ".toml" => builtin_scenes().collect(),
+        _ => builtin_scenes().chain(builtin_scripts()).collect(),
+    };
+    let near = nearest(stem, &known)?;
+    Some(if [".rhai", ".toml"].contains(&ending.as_str()) { format!("{near}{ending}") } else { near.into() })
 }
 
 /// Names of the shipped profiles of devices.
@@ -87,26 +146,50 @@ pub(super) fn carried(file: &Path) -> Option<&'static str> {
     }
     let path = parts.join("/");
     let scene = path.strip_prefix("scenes/").and_then(|path| path.strip_suffix(".toml"));
+    let script = path.strip_prefix("scripts/").and_then(|path| path.strip_suffix(".rhai"));
+    let script = || SCRIPTS.iter().find(|(own, _)| Some(*own) == script).map(|(_, text)| *text);
     let device = path.strip_prefix("devices/").and_then(|path| path.strip_suffix(".toml"));
     let device = || DEVICES.iter().find(|(own, _)| Some(*own) == device).map(|(_, text)| *text);
     let file = || FILES.iter().find(|(own, _)| *own == path).map(|(_, text)| *text);
-    scene.and_then(builtin_scene).or_else(device).or_else(file)
+    scene.and_then(builtin_scene).or_else(script).or_else(device).or_else(file)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Names of the files in a folder that end so.
+    fn names_in(folder: &str, ending: &str) -> Vec<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let files = std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").file_name());
+        let stem = |name: std::ffi::OsString| Some(name.to_str()?.strip_suffix(ending)?.to_string());
+        let mut names: Vec<String> = files.filter_map(stem).collect();
+        names.sort();
+        names
+    }
+
     #[test]
-    fn every_scene_of_the_folder_is_carried() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes");
-        let files = std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").path());
-        let mut there: Vec<String> = files
-            .filter(|file| file.extension().is_some_and(|e| e == "toml"))
-            .filter_map(|file| Some(file.file_stem()?.to_string_lossy().into_owned()))
-            .collect();
-        there.sort();
-        assert_eq!(builtin_scenes().collect::<Vec<_>>(), there);
+    fn every_file_of_the_folders_is_carried() {
+        assert_eq!(builtin_scenes().collect::<Vec<_>>(), names_in("scenes", ".toml"));
+        let mut scripts = names_in("scripts", ".rhai");
+        scripts.retain(|name| !name.ends_with(".d"));
+        assert_eq!(builtin_scripts().collect::<Vec<_>>(), scripts);
+        assert_eq!(builtin_hands().collect::<Vec<_>>(), names_in("hands", ".toml"));
+    }
+
+    #[test]
+    fn scenes_and_scripts_share_names() {
+        let file = |name: &str| builtin_file(name).map(|path| Files::key(&path));
+        assert_eq!(file("bar").as_deref(), Some("fingerpad:/scenes/bar.toml"), "the scene, without an ending");
+        assert_eq!(file("bar.toml").as_deref(), Some("fingerpad:/scenes/bar.toml"));
+        assert_eq!(file("bar.rhai").as_deref(), Some("fingerpad:/scripts/bar.rhai"));
+        assert_eq!(file("pick_up").as_deref(), Some("fingerpad:/scripts/pick_up.rhai"), "there is no such scene");
+        assert_eq!((file("pick_up.toml"), file("nothing"), file("scripts/bar.rhai")), (None, None, None));
+        assert_eq!(builtin_hand_file("left").map(|f| Files::key(&f)).as_deref(), Some("fingerpad:/hands/left.toml"));
+        assert_eq!(builtin_hand_file("middle"), None);
+        assert_eq!(nearest_builtin("bal").as_deref(), Some("ball"));
+        assert_eq!(nearest_builtin("pikc_up.rhai").as_deref(), Some("pick_up.rhai"));
+        assert_eq!(nearest_builtin("something else"), None);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 mod builtin;
 mod device_file;
+#[cfg(feature = "fclib")]
+mod fclib;
 mod files;
 mod hand_file;
 mod mesh_file;
@@ -12,12 +14,15 @@ mod scene_file;
 mod table;
 
 pub use builtin::{
-    builtin_device_file, builtin_devices, builtin_scene, builtin_scene_file, builtin_scenes, load_builtin_scene,
+    builtin_device_file, builtin_devices, builtin_file, builtin_hand_file, builtin_hands, builtin_scene,
+    builtin_scene_file, builtin_scenes, builtin_scripts, load_builtin_scene, nearest_builtin,
 };
 pub use device_file::{
     Anchor, DeviceKind, DeviceProfile, FilterSettings, HapticSettings, HapticSource, Parts, PlaceSettings, Port,
     SensorMap, load_device,
 };
+#[cfg(feature = "fclib")]
+pub use fclib::{read_fclib, write_fclib};
 pub use files::Files;
 pub use hand_file::{builtin_hand, builtin_hand_model, load_hand, load_hand_model};
 pub use mesh_file::{parse_surface_mesh, parse_tet_mesh};

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use super::Talk;
+use super::{Talk, inside};
 use crate::assets::{FileKind, Problem, Problems, file_kind, load_device, load_hand_model, load_scene};
 
 /// Files to check.
@@ -15,16 +15,24 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
-    let mut problems = Problems::default();
+    let (mut problems, mut warnings) = (Problems::default(), Vec::new());
     for file in &arguments.files {
         match check(file) {
-            Ok(kind) => talk.say(format_args!("{}: {kind}, no problems", file.display())),
+            Ok((kind, warned)) => {
+                let end = if warned.is_empty() { "no problems" } else { "no errors" };
+                talk.say(format_args!("{}: {kind}, {end}", file.display()));
+                for warning in warned {
+                    talk.say(format_args!("warning: {}: {warning}", file.display()));
+                    warnings.push(serde_json::json!({ "file": file, "message": warning }));
+                }
+            }
             Err(Problems(found)) => problems.0.extend(found),
         }
     }
     if arguments.json {
         let list: Vec<_> = problems.0.iter().map(as_json).collect();
-        println!("{}", serde_json::json!({ "files": arguments.files.len(), "problems": list }));
+        let files = arguments.files.len();
+        println!("{}", serde_json::json!({ "files": files, "problems": list, "warnings": warnings }));
     }
     problems.into_result()?;
     Ok(())
@@ -37,16 +45,17 @@ fn as_json(problem: &Problem) -> serde_json::Value {
     })
 }
 
-fn check(file: &Path) -> Result<&'static str, Problems> {
+/// What a file is and what is odd about it, or what is wrong with it.
+fn check(file: &Path) -> Result<(&'static str, Vec<String>), Problems> {
     match file.extension().and_then(|e| e.to_str()) {
         Some("toml") => match file_kind(file)? {
-            FileKind::Hand => load_hand_model(file).map(|_| "a hand"),
-            FileKind::Scene => load_scene(file, &[]).map(|_| "a scene"),
-            FileKind::Device => load_device(file).map(|_| "a device"),
+            FileKind::Hand => load_hand_model(file).map(|_| ("a hand", Vec::new())),
+            FileKind::Scene => load_scene(file, &[]).map(|scene| ("a scene", inside::warnings(&scene))),
+            FileKind::Device => load_device(file).map(|_| ("a device", Vec::new())),
         },
         // Written for editors; not to be run.
-        Some("rhai") if file.to_string_lossy().ends_with(".d.rhai") => Ok("definitions for editors"),
-        Some("rhai") => check_script(file).map(|()| "a script"),
+        Some("rhai") if file.to_string_lossy().ends_with(".d.rhai") => Ok(("definitions for editors", Vec::new())),
+        Some("rhai") => check_script(file).map(|warnings| ("a script", warnings)),
         _ => Err(Problems::with_file(
             file,
             "expected a hand file, a scene or the profile of a device (.toml), or a script (.rhai)",
@@ -55,13 +64,11 @@ fn check(file: &Path) -> Result<&'static str, Problems> {
 }
 
 #[cfg(feature = "script")]
-fn check_script(file: &Path) -> Result<(), Problems> {
-    use crate::script::{ScriptOptions, ScriptRun, check};
-    let text = crate::assets::Files::default().read_text(file)?;
-    check(&file.to_string_lossy(), &text).map_err(|errors| Problems(errors.iter().map(script_problem).collect()))?;
-    // Up to its first pause a script sets its scene and its task up, and nothing moves yet.
-    let set_up = ScriptRun::load(file, &ScriptOptions::default());
-    set_up.map(drop).map_err(|error| Problems(vec![script_problem(&error)]))
+fn check_script(file: &Path) -> Result<Vec<String>, Problems> {
+    let run =
+        crate::script::check_file(file).map_err(|errors| Problems(errors.iter().map(script_problem).collect()))?;
+    let warnings = inside::warnings(&run.scene());
+    Ok(warnings)
 }
 
 #[cfg(feature = "script")]
@@ -74,6 +81,6 @@ fn script_problem(error: &crate::script::ScriptError) -> Problem {
 }
 
 #[cfg(not(feature = "script"))]
-fn check_script(file: &Path) -> Result<(), Problems> {
+fn check_script(file: &Path) -> Result<Vec<String>, Problems> {
     Err(Problems::with_file(file, "scripts need the feature `script`, and this program was built without it"))
 }

@@ -223,6 +223,22 @@ impl Gear {
         came
     }
 
+    /// The state of each device, for the window.
+    #[cfg(feature = "viewer")]
+    pub fn states(&self) -> Vec<crate::viewer::window::DeviceInfo> {
+        let wall = self.epoch.elapsed().as_secs_f64().max(1e-3);
+        let state = |worn: &Worn| {
+            let state = worn.handle.state();
+            crate::viewer::window::DeviceInfo {
+                name: worn.handle.name().into(),
+                is_good: state == SourceState::Streaming,
+                state: state.to_string(),
+                rate: worn.samples as f64 / wall,
+            }
+        };
+        self.worn.iter().map(state).collect()
+    }
+
     /// Lets the devices feel what the hands feel.
     pub fn feel(&self, world: &World) {
         for (hand, _, side) in &self.hands {

@@ -9,7 +9,7 @@ use crate::tracking::{Angle, Finger, PHALANGES, Segment};
 /// A hand to describe.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A hand file; the built-in average right hand if left out.
+    /// A hand file, or the name of a shipped hand (left, right, small, large); the average right hand if left out.
     file: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]

@@ -10,6 +10,7 @@ mod docs;
 mod feeling;
 mod gear;
 mod hand;
+mod inside;
 mod interrupt;
 mod motion;
 mod page;
@@ -49,7 +50,7 @@ enum Command {
     Run(run::Arguments),
     /// Play a recording again, check it, or write it as a table.
     Replay(replay::Arguments),
-    /// Validate hand files, scenes and scripts; all errors at once.
+    /// Validate hand files, scenes, device profiles and scripts; all errors at once.
     Check(check::Arguments),
     /// Describe a hand: meshes, degrees of freedom, bones, mass, limits.
     Hand(hand::Arguments),
@@ -212,11 +213,25 @@ fn write_file(file: &std::path::Path, bytes: &[u8]) -> anyhow::Result<()> {
     std::fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Loads a hand and makes it ready; the built-in average one where no file is named.
+/// The file of a hand: the one of that path, or the shipped hand of that name.
+fn hand_file(named: &std::path::Path) -> Result<PathBuf, crate::assets::Problems> {
+    use crate::assets::{Problems, builtin_hand_file, builtin_hands};
+    if let Some(carried) = named.to_str().filter(|_| !named.is_file()).and_then(builtin_hand_file) {
+        return Ok(carried);
+    }
+    if named.is_file() || named.extension().is_some() || named.components().count() > 1 {
+        return Ok(named.into());
+    }
+    let hands: Vec<&str> = builtin_hands().collect();
+    let message = format!("expected a hand file (.toml), or the name of a shipped hand: {}", hands.join(", "));
+    Err(Problems::with_file(named, message))
+}
+
+/// Loads a hand and makes it ready, from a file or by the name of a shipped one; the built-in average one if none is named.
 fn load_model(file: Option<&PathBuf>, talk: Talk) -> Result<crate::hand::HandModel, crate::assets::Problems> {
     let clock = std::time::Instant::now();
     let model = match file {
-        Some(file) => crate::assets::load_hand_model(file),
+        Some(file) => crate::assets::load_hand_model(&hand_file(file)?),
         None => crate::assets::builtin_hand_model(),
     }?;
     talk.whisper(format_args!("made the hand in {:.0} ms", 1e3 * clock.elapsed().as_secs_f64()));

@@ -15,7 +15,7 @@ use self::replay::Replay;
 pub use self::scene_ref::{SceneMut, SceneRef};
 use super::bones_out::BonesOut;
 use super::gear::Gear;
-use crate::assets::{FileKind, Files, Scene, Setting, builtin_scene_file, builtin_scenes};
+use crate::assets::{FileKind, Files, Scene, Setting, builtin_file, builtin_scenes, nearest_builtin};
 use crate::record::{EXTENSION, Ending, Header, Input, Recorder, Recording, Source};
 #[cfg(feature = "script")]
 use crate::script::{RunState, ScriptOptions, ScriptRun, TaskOutcome};
@@ -51,8 +51,8 @@ enum Play {
 }
 
 impl Player {
-    /// Reads a scene file (.toml), a script (.rhai), a recording (.fpr), or a shipped scene by its name. A setting `seconds` is the length of
-    /// a scene, and the most that a trial of a script may take.
+    /// Reads a scene file (.toml), a script (.rhai), a recording (.fpr), or a shipped scene or script by its name. A setting `seconds` is the
+    /// length of a scene, and the most that a trial of a script may take.
     pub fn load(file: &Path, settings: &[Setting]) -> anyhow::Result<Self> {
         Self::load_as(file, settings, Driven::default())
     }
@@ -64,9 +64,10 @@ impl Player {
     }
 
     fn load_as(file: &Path, settings: &[Setting], device: Driven) -> anyhow::Result<Self> {
-        let (source, path) = match file.extension().and_then(|e| e.to_str()) {
-            Some("toml") => (Source::Scene, file.to_path_buf()),
-            Some("rhai") => (Source::Script, file.to_path_buf()),
+        let path = shipped(file);
+        let source = match path.extension().and_then(|e| e.to_str()) {
+            Some("toml") => Source::Scene,
+            Some("rhai") => Source::Script,
             Some(EXTENSION) => {
                 if device.any() || !settings.is_empty() {
                     let file = file.display();
@@ -74,15 +75,19 @@ impl Player {
                 }
                 return Self::load_recording(file);
             }
-            _ => match file.to_str().and_then(builtin_scene_file) {
-                Some(path) => (Source::Scene, path),
-                None => bail!(
-                    "{}: expected a scene file (.toml), a script (.rhai), a recording (.{EXTENSION}) or the name of a shipped scene ({})",
+            _ => {
+                let near = file.to_str().and_then(nearest_builtin).map(|near| format!("; did you mean `{near}`?"));
+                bail!(
+                    "{}: expected a scene file (.toml), a script (.rhai), a recording (.{EXTENSION}) or the name of a shipped scene ({}) or script{}",
                     file.display(),
-                    builtin_scenes().collect::<Vec<_>>().join(", ")
-                ),
-            },
+                    builtin_scenes().collect::<Vec<_>>().join(", "),
+                    near.unwrap_or_default()
+                )
+            }
         };
+        if let (Some(near), None) = (near_missing(&path), path.parent().filter(|folder| *folder != Path::new(""))) {
+            bail!("{}: there is no such file, and no shipped one of that name; did you mean `{near}`?", file.display());
+        }
         let header = Header::of(source, &Files::key(&path), settings, device);
         Self::build(file, &path, Files::default(), header)
     }
@@ -177,6 +182,12 @@ impl Player {
     #[cfg(feature = "viewer")]
     pub fn has_gear(&self) -> bool {
         self.gear.is_some()
+    }
+
+    /// What devices move.
+    #[cfg(feature = "viewer")]
+    pub fn driven(&self) -> Driven {
+        self.header.device
     }
 
     /// Somebody is told how the hands move from now on.
@@ -450,6 +461,17 @@ impl Player {
     pub fn outcome(&self) -> Option<&TaskOutcome> {
         self.script().and_then(ScriptRun::outcome)
     }
+}
+
+/// The path of what a user names: the file, or what the program carries under that name if there is no such file.
+pub fn shipped(file: &Path) -> PathBuf {
+    let carried = || file.to_str().and_then(builtin_file);
+    if file.is_file() { file.into() } else { carried().unwrap_or_else(|| file.into()) }
+}
+
+/// What a file that is missing is most likely meant to be.
+fn near_missing(file: &Path) -> Option<String> {
+    if Files::default().is_there(file) { None } else { file.to_str().and_then(nearest_builtin) }
 }
 
 /// Rounding of times, as a part of a step.

@@ -9,8 +9,8 @@ pub use drawing::{run, scene_figure};
 /// A picture to draw.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A scene (.toml), a script (.rhai), a recording (.fpr), the name of a shipped scene, or a hand file; the built-in average right hand
-    /// if left out.
+    /// A scene (.toml), a script (.rhai), a recording (.fpr), the name of a shipped scene, script or hand, or a hand file; the average
+    /// right hand if left out.
     file: Option<PathBuf>,
     /// Time to draw, s.
     #[arg(long, default_value_t = 0.0, value_parser = seconds, conflicts_with_all = ["from_time", "to"])]
@@ -32,7 +32,7 @@ pub struct Arguments {
     /// Write a range into one animated PNG, whatever its name ends in.
     #[arg(long, requires = "to")]
     animate: bool,
-    /// Write what is played, the time, and how a task ended into the picture.
+    /// Write what is played, the trial, the time, and how a task ended into the picture.
     #[arg(long)]
     caption: bool,
     /// Pose of a hand from a hand file, by name.

@@ -22,7 +22,8 @@ use crate::assets::Setting;
 /// What to simulate, and how.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A scene file (.toml), a script (.rhai), a recording (.fpr), or the name of a shipped scene.
+    /// A scene file (.toml), a script (.rhai), a recording (.fpr), or a shipped scene or script by its name: `bar` is the scene, `bar.rhai`
+    /// the script.
     scene: PathBuf,
     /// Seconds to simulate; what the scene says if left out. Of a script, the most.
     #[arg(long)]
@@ -70,6 +71,11 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     let mut player = arguments.devices.load(&arguments.scene, &settings(arguments), talk)?;
     let loading = 1e3 * clock.elapsed().as_secs_f64();
     talk.whisper(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));
+    if player.recording().is_none() {
+        super::inside::warnings(&player.scene())
+            .iter()
+            .for_each(|warning| talk.say(format_args!("warning: {warning}")));
+    }
     if let Some(address) = arguments.vmc_out {
         let bones = BonesOut::open(address, &player.scene().world)?;
         player.show_bones(bones);

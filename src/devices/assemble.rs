@@ -2,6 +2,7 @@
 
 use super::glove::GloveMap;
 use super::human::Body;
+use super::joints::HandReading;
 use super::smooth::Smoother;
 use super::source::{SourceFeed, SourceSample};
 use super::start::Hands;
@@ -9,6 +10,9 @@ use crate::assets::{DeviceProfile, Parts};
 use crate::math::{Quat, Vec3};
 use crate::protocol::{FlexReading, Format, Reading, TrackedObject};
 use crate::tracking::Side;
+
+/// Between two datagrams of a body's frame lies less time than this, s.
+const PAUSE: f64 = 0.004;
 
 /// Puts the readings of a device together, calibrated and filtered.
 pub struct Assembler {
@@ -62,6 +66,9 @@ impl Assembler {
     pub fn take(&mut self, readings: &[Reading], times: [f64; 2], feed: &SourceFeed) {
         let whole = self.samples_in(readings);
         let [last, now] = times;
+        if now - last > PAUSE {
+            self.end_frames(last, feed);
+        }
         let time = |n: usize| last + (now - last) * n as f64 / whole as f64;
         let mut made = 0;
         for reading in readings {
@@ -69,6 +76,7 @@ impl Assembler {
                 made += 1;
                 self.send(time(made), feed);
             }
+            self.end_frame(reading, now, feed);
             self.note(reading, feed);
         }
         if !self.pending.is_empty() {
@@ -137,11 +145,36 @@ impl Assembler {
         }
     }
 
-    /// Sends what is new of the hands of a body. A tracker that the profile names is believed before the body's arm.
+    /// Sends the hands whose frames were not complete when the sender paused.
+    fn end_frames(&mut self, time: f64, feed: &SourceFeed) {
+        for side in [Side::Left, Side::Right] {
+            let open = self.body.as_mut().filter(|body| body.is_open(side));
+            if let Some(hand) = open.map(|body| body.end_frame(side)) {
+                self.send_hand(side, &hand, time, feed);
+            }
+        }
+    }
+
+    /// Sends the hand whose frame a reading ends before it was complete.
+    fn end_frame(&mut self, reading: &Reading, time: f64, feed: &SourceFeed) {
+        let (Reading::Bone { bone, .. }, Some(body)) = (reading, &mut self.body) else { return };
+        let Some(side) = body.ended_by(*bone) else { return };
+        let hand = body.end_frame(side);
+        self.send_hand(side, &hand, time, feed);
+    }
+
+    /// Sends the hands of a body of which all bones were told.
     fn send_hands(&mut self, time: f64, feed: &SourceFeed) {
-        let Some(body) = &mut self.body else { return };
-        for &side in &self.sides {
-            let Some(hand) = body.news(side) else { continue };
+        for side in [Side::Left, Side::Right] {
+            if let Some(hand) = self.body.as_mut().and_then(|body| body.news(side)) {
+                self.send_hand(side, &hand, time, feed);
+            }
+        }
+    }
+
+    /// Sends a hand of a body, if it is asked for. A tracker that the profile names is believed before the body's arm.
+    fn send_hand(&mut self, side: Side, hand: &HandReading, time: f64, feed: &SourceFeed) {
+        if self.sides.contains(&side) {
             let filters = &mut self.filters[side as usize];
             let mut sample = SourceSample::new(time, side);
             if self.uses.fingers {

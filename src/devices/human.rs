@@ -22,7 +22,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::f64::consts::FRAC_PI_2;
 
 use nalgebra::{Matrix2, Vector2};
@@ -138,15 +138,49 @@ pub struct Body {
     bones: HashMap<HumanBone, Pose>,
     /// Whether the hips were told twice: then every bone that the sender has was told once.
     is_whole: bool,
-    /// Whether a hand's bone was told since its hand was last asked for.
-    news: [bool; 2],
+    /// The frame of each hand that is being told: some programs send every bone in a datagram of its own.
+    frames: [Frame; 2],
+}
+
+/// The bones of a hand that were told since its last reading. A frame is complete when every bone of the last one has come again. A bone
+/// that comes a second time, or after a pause, begins the next frame: others were lost, or the first frame was heard from its middle on.
+#[derive(Clone, Debug, Default)]
+struct Frame {
+    told: HashSet<HumanBone>,
+    last: HashSet<HumanBone>,
+    /// Whether the last frame was not complete. Bones that are missing twice are not waited for any more.
+    was_short: bool,
+}
+
+impl Frame {
+    /// A bone is told; says whether it begins the next frame.
+    fn begins_with(&self, bone: HumanBone) -> bool {
+        self.told.contains(&bone)
+    }
+
+    /// Whether nothing is missing. What the first frame consists of is not known, so its first datagram is taken for the whole.
+    fn is_complete(&self) -> bool {
+        !self.told.is_empty() && self.told.is_superset(&self.last)
+    }
+
+    /// Ends the frame.
+    fn end(&mut self) {
+        let is_short = !self.is_complete();
+        let told = std::mem::take(&mut self.told);
+        if is_short && !self.was_short {
+            self.last.extend(told);
+        } else {
+            self.last = told;
+        }
+        self.was_short = is_short;
+    }
 }
 
 impl Body {
     /// A body of which nothing is known yet.
     pub fn new(left: &Skeleton, right: &Skeleton) -> Self {
         let hands = [HumanHand::new(Side::Left, left), HumanHand::new(Side::Right, right)];
-        Self { hands, bones: HashMap::new(), is_whole: false, news: [false; 2] }
+        Self { hands, bones: HashMap::new(), is_whole: false, frames: Default::default() }
     }
 
     /// Whether any bone is known.
@@ -159,19 +193,33 @@ impl Body {
         let was_known = self.bones.insert(bone, *pose).is_some();
         self.is_whole |= was_known && bone.name() == NEEDED[0];
         if let Some((side, _)) = bone.hand() {
-            self.news[side as usize] = true;
+            self.frames[side as usize].told.insert(bone);
         }
     }
 
-    /// What is known of a hand, if anything is new of it.
+    /// The hand whose frame a bone ends, because it has been told in that frame already; to be asked before [`Body::set`].
+    pub fn ended_by(&self, bone: HumanBone) -> Option<Side> {
+        bone.hand().map(|(side, _)| side).filter(|side| self.frames[*side as usize].begins_with(bone))
+    }
+
+    /// Whether a frame of a hand has begun and is not complete.
+    pub fn is_open(&self, side: Side) -> bool {
+        !self.frames[side as usize].told.is_empty()
+    }
+
+    /// What is known of a hand, if a frame of it is complete.
     pub fn news(&mut self, side: Side) -> Option<HandReading> {
-        std::mem::take(&mut self.news[side as usize]).then(|| {
-            let hand = &self.hands[side as usize];
-            let bone = |segment| self.bones.get(&HumanBone::of_hand(side, segment));
-            let angles = hand.angles(|segment| bone(segment).map(|pose| pose.rotation));
-            let middle = bone(Segment::phalanx(Finger::Middle, 0)).map(|pose| pose.translation.vector);
-            HandReading { palm: self.placed(side).map(|placed| hand.palm(&placed, middle)), angles }
-        })
+        self.frames[side as usize].is_complete().then(|| self.end_frame(side))
+    }
+
+    /// What is known of a hand; its frame ends here, complete or not.
+    pub fn end_frame(&mut self, side: Side) -> HandReading {
+        self.frames[side as usize].end();
+        let hand = &self.hands[side as usize];
+        let bone = |segment| self.bones.get(&HumanBone::of_hand(side, segment));
+        let angles = hand.angles(|segment| bone(segment).map(|pose| pose.rotation));
+        let middle = bone(Segment::phalanx(Finger::Middle, 0)).map(|pose| pose.translation.vector);
+        HandReading { palm: self.placed(side).map(|placed| hand.palm(&placed, middle)), angles }
     }
 
     /// The hand's bone in the world, if the whole chain up to the hips is known. A body that has no root is its own.

@@ -70,11 +70,17 @@ pub fn list() -> Vec<Found> {
     [serial_ports(), reports(), runtime(), gamepads()].concat()
 }
 
+/// That a Cargo feature was left out, and how to build with it.
+#[cfg_attr(all(feature = "serial", feature = "openxr", feature = "gamepad"), allow(dead_code))]
+pub(super) fn left_out(feature: &str) -> String {
+    format!("built without the Cargo feature `{feature}`; build with `cargo install --path . --features {feature}`")
+}
+
 #[cfg(feature = "serial")]
 use super::serial_ports::list as serial_ports;
 #[cfg(not(feature = "serial"))]
 fn serial_ports() -> Vec<Found> {
-    vec![Found::problem(Kind::SerialPort, "built without the feature `serial`")]
+    vec![Found::problem(Kind::SerialPort, left_out("serial"))]
 }
 
 /// The USB devices whose reports a format is known for; mice and keyboards are nobody's business.
@@ -102,14 +108,14 @@ fn reports() -> Vec<Found> {
 use super::openxr::list as runtime;
 #[cfg(not(feature = "openxr"))]
 fn runtime() -> Vec<Found> {
-    vec![Found::problem(Kind::OpenXr, "built without the feature `openxr`")]
+    vec![Found::problem(Kind::OpenXr, left_out("openxr"))]
 }
 
 #[cfg(feature = "gamepad")]
 use super::gamepads::list as gamepads;
 #[cfg(not(feature = "gamepad"))]
 fn gamepads() -> Vec<Found> {
-    vec![Found::problem(Kind::Gamepad, "built without the feature `gamepad`")]
+    vec![Found::problem(Kind::Gamepad, left_out("gamepad"))]
 }
 
 #[cfg(test)]
@@ -136,8 +142,8 @@ mod tests {
             (Kind::Gamepad, "gamepad", cfg!(feature = "gamepad")),
         ];
         for (kind, feature, is_built) in features {
-            let left_out = Found::problem(kind, format!("built without the feature `{feature}`"));
-            assert_eq!(list().contains(&left_out), !is_built);
+            let names_it = |found: &Found| found.kind == kind && found.problem == Some(left_out(feature));
+            assert_eq!(list().iter().any(names_it), !is_built);
         }
     }
 
@@ -151,7 +157,8 @@ mod tests {
             problem: None,
         };
         assert_eq!(found.to_string(), "serial port /dev/ttyUSB0 (USB 0403:6001, FT232R)");
-        found = Found::problem(Kind::Gamepad, "built without the feature `gamepad`");
-        assert_eq!(found.to_string(), "gamepad: built without the feature `gamepad`");
+        found = Found::problem(Kind::Gamepad, left_out("gamepad"));
+        let expected = "gamepad: built without the Cargo feature `gamepad`; build with `cargo install --path . --features gamepad`";
+        assert_eq!(found.to_string(), expected);
     }
 }

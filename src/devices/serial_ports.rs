@@ -1,13 +1,35 @@
+use std::path::Path;
+
 use serialport::{SerialPortInfo, SerialPortType};
 
 use super::list::{Found, Kind};
 
+/// Where Linux lists its serial ports.
+const LINUX: &str = "/sys/class/tty";
+
 /// The serial ports of the system, or why they cannot be listed.
 pub(super) fn list() -> Vec<Found> {
-    match serialport::available_ports() {
+    match ports() {
         Ok(ports) => ports.into_iter().map(found).collect(),
-        Err(error) => vec![Found::problem(Kind::SerialPort, format!("the serial ports cannot be listed: {error}"))],
+        Err(problem) => vec![Found::problem(Kind::SerialPort, problem)],
     }
+}
+
+/// The serial ports as the system has them, or why they cannot be listed.
+pub(super) fn ports() -> Result<Vec<SerialPortInfo>, String> {
+    if cfg!(target_os = "linux") { ports_in(Path::new(LINUX)) } else { available() }
+}
+
+/// The serial ports that a folder of the system lists. A container may not have it, and the crate would panic.
+fn ports_in(folder: &Path) -> Result<Vec<SerialPortInfo>, String> {
+    if folder.is_dir() {
+        return available();
+    }
+    Err(format!("the serial ports cannot be listed: there is no {}", folder.display()))
+}
+
+fn available() -> Result<Vec<SerialPortInfo>, String> {
+    serialport::available_ports().map_err(|error| format!("the serial ports cannot be listed: {error}"))
 }
 
 fn found(port: SerialPortInfo) -> Found {
@@ -33,6 +55,12 @@ mod tests {
     use serialport::UsbPortInfo;
 
     use super::*;
+
+    #[test]
+    fn a_system_without_a_list_of_ports_says_so() {
+        let problem = ports_in(Path::new("/no/such/folder")).expect_err("there is no such folder");
+        assert_eq!(problem, "the serial ports cannot be listed: there is no /no/such/folder");
+    }
 
     #[test]
     fn a_usb_port_tells_its_ids_and_the_names_it_has() {

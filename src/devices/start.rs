@@ -28,12 +28,12 @@ pub fn start(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> Result<S
         #[cfg(feature = "openxr")]
         DeviceKind::OpenXr => super::start_openxr(profile, hands, epoch).map_err(failed),
         #[cfg(not(feature = "openxr"))]
-        DeviceKind::OpenXr => Err("OpenXR needs the feature `openxr`, and this program was built without it".into()),
+        DeviceKind::OpenXr => Err(format!("OpenXR cannot be used: {}", super::list::left_out("openxr"))),
         #[cfg(feature = "gamepad")]
         DeviceKind::Gamepad | DeviceKind::GametrakJoystick => super::gamepads::start(profile, epoch).map_err(failed),
         #[cfg(not(feature = "gamepad"))]
         DeviceKind::Gamepad | DeviceKind::GametrakJoystick => {
-            Err("gamepads and joysticks need the feature `gamepad`, and this program was built without it".into())
+            Err(format!("gamepads and joysticks cannot be used: {}", super::list::left_out("gamepad")))
         }
         DeviceKind::Motion(file) => Err(format!("{} is a motion; it is played by the program", file.display())),
     }

@@ -25,7 +25,7 @@ pub use parquet::ParquetWriter;
 pub use raw::{RAW_EXTENSION, RAW_FORMAT, RawError, RawEvent, RawHeader, RawRecord, RawRecorder, RawRecording};
 pub use recorder::Recorder;
 pub use recording::{Ending, RecordedStep, Recording};
-pub use table::{Column, Columns, Kind};
+pub use table::{Column, Columns, Kind, without_noise};
 
 /// How the names of recordings end.
 pub const EXTENSION: &str = "fpr";

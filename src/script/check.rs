@@ -1,17 +1,120 @@
-use rhai::{ASTNode, Expr, FnCallExpr, Position, Stmt};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
 use super::api;
-use super::error::{ScriptError, no_function};
+use super::error::{self, ScriptError, no_function, no_variable};
+use super::load;
+use super::run::{ScriptOptions, ScriptRun};
+use super::state::{Origin, State};
+use super::words::unknown;
+use crate::assets::{Files, Scene};
+use crate::tracking::{Angle, Driven, Finger};
 
-/// Compiles a script without running it, and looks whether the functions that it calls exist and take as many values.
+/// Compiles a script without running it, and looks whether the functions that it calls exist and take as many values, and whether joints,
+/// fingers and segments that it names do.
 pub fn check(name: &str, text: &str) -> Result<(), Vec<ScriptError>> {
+    let (ast, _) = compile(name, text).map_err(|error| vec![error])?;
+    in_order(calls(name, text, &ast))
+}
+
+/// Checks the script of a file, and runs it up to its first pause: until then it sets its scene and its task up, and nothing moves. All errors
+/// that are found are reported, those of the set-up after those of names.
+pub fn check_file(file: &Path) -> Result<ScriptRun, Vec<ScriptError>> {
+    let name = file.display().to_string();
+    let files = Files::default();
+    let text = files.read_text(file).map_err(|problems| {
+        let said = problems.0.first().map(|problem| problem.message.clone());
+        vec![ScriptError::whole(&name, said.unwrap_or_default())]
+    })?;
+    let (ast, scenes) = compile(&name, &text).map_err(|error| vec![error])?;
+    let mut found = calls(&name, &text, &ast);
+    let set_up = ScriptRun::load(file, &ScriptOptions::default());
+    let mut known = Known::default();
+    match &set_up {
+        Ok(run) => known.take(&run.scene()),
+        // Without the set-up, what the scenes have that are named in the script.
+        Err(_) => {
+            let origin =
+                Origin { file: file.into(), files, settings: Vec::new(), seed: None, device: Driven::default() };
+            let paths = scenes.iter().filter_map(|scene| load::find(&origin, "scenes", scene).ok());
+            paths.filter_map(|path| origin.files.load_scene(&path, &[]).ok()).for_each(|scene| known.take(&scene));
+        }
+    }
+    if !known.names.is_empty() {
+        found.extend(variables(&name, &text, &ast, &known));
+        found.extend(poses(&name, &text, &ast, &known));
+    }
+    match set_up {
+        Ok(run) => in_order(found).map(|()| run),
+        Err(error) => {
+            // The same may have been found by its name.
+            if !found.iter().any(|other| (other.line, &other.script) == (error.line, &error.script)) {
+                found.push(error);
+            }
+            Err(in_order(found).err().unwrap_or_default())
+        }
+    }
+}
+
+/// What a script can name besides its own variables.
+#[derive(Default)]
+struct Known {
+    /// Hands and bodies.
+    names: Vec<String>,
+    /// Poses of the hands.
+    poses: Vec<String>,
+}
+
+impl Known {
+    fn take(&mut self, scene: &Scene) {
+        let names = &scene.names;
+        self.names.extend([&names.hands, &names.rigid, &names.soft, &names.fixed].into_iter().flatten().cloned());
+        let poses = scene.models.iter().flat_map(|model| &model.description.poses);
+        self.poses.extend(poses.map(|pose| pose.name.clone()));
+    }
+}
+
+/// The script, and the scenes that it names.
+fn compile(name: &str, text: &str) -> Result<(AST, Vec<String>), ScriptError> {
     let mut api = api::build();
     // What can never be reached is checked too.
     api.engine.set_optimization_level(rhai::OptimizationLevel::None);
-    let ast = api.engine.compile(text).map_err(|error| vec![ScriptError::parsing(name, text, error)])?;
+    let ast = api.engine.compile(text).map_err(|error| ScriptError::parsing(name, text, error))?;
+    let mut scenes = Vec::new();
+    each_call(&ast, |call, _, _| {
+        if let ("scene", [Expr::StringConstant(scene, _)]) = (call.name.as_str(), call.args.as_slice()) {
+            scenes.push(scene.to_string());
+        }
+    });
+    Ok((ast, scenes))
+}
+
+fn in_order(mut found: Vec<ScriptError>) -> Result<(), Vec<ScriptError>> {
+    found.sort_by_key(|error| (error.line, error.column));
+    found.dedup();
+    if found.is_empty() { Ok(()) } else { Err(found) }
+}
+
+/// Visits every call, with its place and whether it is written after a point.
+fn each_call(ast: &AST, mut visit: impl FnMut(&FnCallExpr, Position, bool)) {
+    ast.walk(&mut |path| {
+        match path.last() {
+            Some(ASTNode::Expr(Expr::FnCall(call, position))) => visit(call, *position, false),
+            Some(ASTNode::Expr(Expr::MethodCall(call, position))) => visit(call, *position, true),
+            Some(ASTNode::Stmt(Stmt::FnCall(call, position))) => visit(call, *position, false),
+            _ => {}
+        }
+        true
+    });
+}
+
+/// Calls of functions that do not exist, or take other values.
+fn calls(name: &str, text: &str, ast: &AST) -> Vec<ScriptError> {
     let own: Vec<&str> = ast.iter_functions().map(|function| function.name).collect();
     let mut found = Vec::new();
-    let mut look = |call: &FnCallExpr, position: Position, method: bool| {
+    each_call(ast, |call, position, method| {
         let word = call.name.as_str();
         let known = call.is_qualified()
             || call.op_token.is_some()
@@ -32,20 +135,113 @@ pub fn check(name: &str, text: &str) -> Result<(), Vec<ScriptError>> {
             let expected: Vec<String> = expected.iter().map(|signature| format!("`{signature}`")).collect();
             let message = format!("`{word}` does not take {given}; expected {}", expected.join(" or "));
             found.push(ScriptError::at(name, text, position, message));
+            return;
         }
+        for (parameter, value) in arguments(&expected, call, method) {
+            let wrong = |(position, message)| ScriptError::at(name, text, position, message);
+            found.extend(misspelt(parameter, value).into_iter().map(wrong));
+        }
+    });
+    found
+}
+
+/// The arguments of a call with the names of their parameters, where all signatures with as many agree.
+fn arguments<'c>(signatures: &[&'static str], call: &'c FnCallExpr, method: bool) -> Vec<(&'static str, &'c Expr)> {
+    let count = call.args.len() + usize::from(method);
+    let names = |signature: &'static str| -> Vec<&'static str> {
+        let inner = signature.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inner, _)| inner);
+        inner.split(',').map(|parameter| parameter.split(':').next().unwrap_or_default().trim()).collect()
     };
+    let mut fitting = signatures.iter().filter(|signature| api::parameters(signature) == count).map(|s| names(s));
+    let Some(first) = fitting.next().filter(|_| count > 0) else { return Vec::new() };
+    let others: Vec<Vec<&str>> = fitting.collect();
+    let agreed = |place: &usize| others.iter().all(|other| other[*place] == first[*place]);
+    let own = usize::from(method)..count;
+    own.filter(agreed).map(|place| (first[place], &call.args[place - usize::from(method)])).collect()
+}
+
+/// Names of joints, fingers and segments that do not exist, where they are written out.
+fn misspelt(parameter: &str, value: &Expr) -> Vec<(Position, String)> {
+    let known: Vec<String> = match parameter {
+        "joint" | "angles" => Angle::all().map(Angle::name).collect(),
+        "fingers" | "finger" => Finger::ALL.iter().map(|f| f.name().to_string()).chain(["all".into()]).collect(),
+        "part" => {
+            let wrong = |(word, position): (&str, Position)| {
+                State::segments(&[word.into()]).err().map(|fault| (position, error::message(&fault, &[])))
+            };
+            return words(value).into_iter().filter_map(wrong).collect();
+        }
+        // Keyframes name joints below `angles`.
+        "keys" => {
+            let Expr::Array(keys, _) = value else { return Vec::new() };
+            let maps = keys.iter().filter_map(|key| if let Expr::Map(map, _) = key { Some(&map.0) } else { None });
+            let angles = maps.flatten().filter(|(key, _)| key.name == "angles");
+            return angles.flat_map(|(_, angles)| misspelt("angles", angles)).collect();
+        }
+        _ => return Vec::new(),
+    };
+    let kind = if matches!(parameter, "joint" | "angles") { "joint" } else { "finger" };
+    let wrong = words(value).into_iter().filter(|(word, _)| !known.iter().any(|own| own == word));
+    wrong.map(|(word, position)| (position, unknown(kind, word, known.iter()))).collect()
+}
+
+/// The strings of an expression: itself, those of an array, or the keys of a map. What is computed is left out.
+fn words(value: &Expr) -> Vec<(&str, Position)> {
+    match value {
+        Expr::StringConstant(word, position) => vec![(word.as_str(), *position)],
+        Expr::Array(values, _) => values.iter().flat_map(words).collect(),
+        Expr::Map(map, _) => map.0.iter().map(|(key, _)| (key.name.as_str(), key.pos)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Variables that are declared nowhere in the script, and are no hands or bodies. A string of the script may be the name of a body that it
+/// adds later.
+fn variables(name: &str, text: &str, ast: &AST, known: &Known) -> Vec<ScriptError> {
+    let mut declared: BTreeSet<String> = known.names.iter().cloned().collect();
+    declared.extend(ast.iter_functions().flat_map(|function| function.params).map(String::from));
+    let mut used = Vec::new();
     ast.walk(&mut |path| {
         match path.last() {
-            Some(ASTNode::Expr(Expr::FnCall(call, position))) => look(call, *position, false),
-            Some(ASTNode::Expr(Expr::MethodCall(call, position))) => look(call, *position, true),
-            Some(ASTNode::Stmt(Stmt::FnCall(call, position))) => look(call, *position, false),
+            Some(ASTNode::Stmt(Stmt::Var(var, ..))) => declared.extend([var.0.name.to_string()]),
+            Some(ASTNode::Stmt(Stmt::For(parts, _))) => {
+                declared.insert(parts.0.name.to_string());
+                declared.extend(parts.1.iter().map(|ident| ident.name.to_string()));
+            }
+            Some(ASTNode::Stmt(Stmt::TryCatch(parts, _))) => {
+                if let Expr::Variable(caught, ..) = &parts.expr {
+                    declared.insert(caught.1.to_string());
+                }
+            }
+            Some(ASTNode::Stmt(Stmt::Import(parts, _))) => declared.extend([parts.1.name.to_string()]),
+            Some(ASTNode::Expr(Expr::StringConstant(word, _))) => declared.extend([word.to_string()]),
+            Some(ASTNode::Expr(Expr::Map(map, _))) => {
+                declared.extend(map.0.iter().map(|(key, _)| key.name.to_string()));
+            }
+            Some(ASTNode::Expr(Expr::Variable(variable, _, position))) if variable.2.is_empty() => {
+                used.push((variable.1.to_string(), *position));
+            }
             _ => {}
         }
         true
     });
-    found.sort_by_key(|error| (error.line, error.column));
-    found.dedup();
-    if found.is_empty() { Ok(()) } else { Err(found) }
+    let wrong = used.into_iter().filter(|(word, _)| !declared.contains(word));
+    wrong.map(|(word, at)| ScriptError::at(name, text, at, no_variable(&word, &known.names))).collect()
+}
+
+/// Names of poses that no hand has.
+fn poses(name: &str, text: &str, ast: &AST, known: &Known) -> Vec<ScriptError> {
+    let mut found = Vec::new();
+    each_call(ast, |call, _, method| {
+        for (parameter, value) in arguments(&api::signatures(call.name.as_str()), call, method) {
+            let Expr::StringConstant(word, position) = value else { continue };
+            let is_pose = parameter == "pose" || (parameter == "name" && ["pose", "start_pose"].contains(&&*call.name));
+            if is_pose && !known.poses.iter().any(|own| own == word.as_str()) {
+                found.push(ScriptError::at(name, text, *position, unknown("pose", word, known.poses.iter())));
+            }
+        }
+    });
+    found
 }
 
 #[cfg(test)]
@@ -133,5 +329,24 @@ mod tests {
         let text =
             "let m = #{ say: |x| print(x) };\nm.say(1);\nlet a = [1, 2].map(|x| x + 1);\nimport \"lib\" as l;\nl::f();";
         assert_eq!(check("test.rhai", text), Ok(()));
+    }
+
+    #[test]
+    fn misspelt_joints_fingers_and_segments_are_found_without_running() {
+        let text = "let h = hand(\"right\");\nif false { h.bend(\"index_base_flexon\", 20, 1.0); }\n\
+            h.bend(#{ thumb_tip_flexion: 1, rign_tip_flexion: 2 }, 1.0);\nh.squeeze([\"thumb\", \"indx\"], 2.0);\n\
+            print(h.force(\"palmm\"));\nh.play([#{ seconds: 1, angles: #{ litle_tip_flexion: 3 } }]);\n";
+        let errors = check("test.rhai", text).unwrap_err();
+        let said: Vec<_> = errors.iter().map(|e| (e.line, e.message.as_str())).collect();
+        assert_eq!(
+            said,
+            [
+                (2, "there is no joint `index_base_flexon`; did you mean `index_base_flexion`?"),
+                (3, "there is no joint `rign_tip_flexion`; did you mean `ring_tip_flexion`?"),
+                (4, "there is no finger `indx`; did you mean `index`?"),
+                (5, "there is no finger or segment `palmm`; did you mean `palm`?"),
+                (6, "there is no joint `litle_tip_flexion`; did you mean `little_tip_flexion`?"),
+            ]
+        );
     }
 }

@@ -82,7 +82,7 @@ fn parse_message(kind: &ParseErrorType) -> String {
 }
 
 /// The error in a sentence, without its place.
-fn message(error: &EvalAltResult, names: &[String]) -> String {
+pub(super) fn message(error: &EvalAltResult, names: &[String]) -> String {
     match error {
         EvalAltResult::ErrorParsing(kind, _) => parse_message(kind),
         EvalAltResult::ErrorFunctionNotFound(signature, _) => no_function(signature),
@@ -120,7 +120,7 @@ fn plain(types: &str) -> String {
 }
 
 /// That there is no such variable: the hand or body that is spelt alike, or that there are none.
-fn no_variable(name: &str, names: &[String]) -> String {
+pub(super) fn no_variable(name: &str, names: &[String]) -> String {
     let hint = match nearest(name, names.iter()) {
         Some(near) => format!("; did you mean `{near}`?"),
         None if names.is_empty() => "; no scene has been set up".into(),

@@ -1,12 +1,13 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::state::State;
 use crate::body::BodyKind;
 use crate::math::Pose;
+use crate::sim::Touch;
 
 /// Measures how hands hold an object, step by step.
 ///
-/// An object is held while hands press on it and nothing else does.
+/// An object is held while hands press on it and nothing else carries it. What it carries itself, such as the balls in a cup, does not count.
 pub struct GraspMeter {
     object: String,
     hands: Vec<usize>,
@@ -30,21 +31,14 @@ impl GraspMeter {
     pub fn measure(&mut self, state: &State) {
         let Some(object) = state.find_body(&self.object) else { return };
         let mut by_segment: BTreeMap<BodyKind, f64> = BTreeMap::new();
-        let (mut sliding, mut supported) = (0.0, false);
-        for touch in state.scene.world.touches() {
-            let other = match (touch.a == object, touch.b == object) {
-                (true, _) => touch.b,
-                (_, true) => touch.a,
-                _ => continue,
-            };
-            match other {
-                BodyKind::Tissue(hand, _) if self.hands.contains(&hand.index()) => {
-                    *by_segment.entry(other).or_default() += touch.pressing;
-                    sliding += touch.pressing * touch.sliding;
-                }
-                _ => supported = true,
-            }
+        let mut sliding = 0.0;
+        let touches: Vec<Touch> = state.scene.world.touches().collect();
+        for touch in &touches {
+            let Some(other) = other(touch, object).filter(|other| self.is_own(*other)) else { continue };
+            *by_segment.entry(other).or_default() += touch.pressing;
+            sliding += touch.pressing * touch.sliding;
         }
+        let supported = self.is_supported(object, &touches);
         self.peak = by_segment.values().copied().fold(self.peak, f64::max);
         let pressing: f64 = by_segment.values().sum();
         if supported || pressing <= 0.0 {
@@ -63,6 +57,29 @@ impl GraspMeter {
         }
     }
 
+    /// Whether a body is a part of the hands that are measured.
+    fn is_own(&self, body: BodyKind) -> bool {
+        matches!(body, BodyKind::Tissue(hand, _) | BodyKind::Skeleton(hand) if self.hands.contains(&hand.index()))
+    }
+
+    /// Whether anything but the hands carries an object: the static world or another hand, directly or through bodies that touch it.
+    fn is_supported(&self, object: BodyKind, touches: &[Touch]) -> bool {
+        let (mut seen, mut open) = (BTreeSet::from([object]), vec![object]);
+        while let Some(body) = open.pop() {
+            for other in touches.iter().filter_map(|touch| other(touch, body)).filter(|other| !self.is_own(*other)) {
+                match other {
+                    BodyKind::Rigid(_) | BodyKind::Soft(_) => {
+                        if seen.insert(other) {
+                            open.push(other);
+                        }
+                    }
+                    BodyKind::Fixed(_) | BodyKind::Tissue(..) | BodyKind::Skeleton(_) => return true,
+                }
+            }
+        }
+        false
+    }
+
     /// What every grasp task reports.
     pub fn metrics(&self) -> BTreeMap<String, f64> {
         let list = [
@@ -73,5 +90,14 @@ impl GraspMeter {
             ("peak_normal_n", self.peak),
         ];
         list.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+    }
+}
+
+/// What touches a body.
+fn other(touch: &Touch, body: BodyKind) -> Option<BodyKind> {
+    match (touch.a == body, touch.b == body) {
+        (true, _) => Some(touch.b),
+        (_, true) => Some(touch.a),
+        _ => None,
     }
 }

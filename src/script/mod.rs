@@ -23,7 +23,7 @@ mod task;
 mod track;
 mod words;
 
-pub use check::check;
+pub use check::{check, check_file};
 pub use docs::{definitions, reference};
 pub use error::ScriptError;
 pub use run::{RunState, SceneGuard, ScriptOptions, ScriptRun};

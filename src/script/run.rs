@@ -150,6 +150,16 @@ impl ScriptRun {
         self.shared.state().trial
     }
 
+    /// How many trials the script asks for.
+    pub fn planned_trials(&self) -> u64 {
+        self.shared.state().task.trials.map_or(1, |(count, _)| count)
+    }
+
+    /// How the last trial ended, until the next begins.
+    pub fn ended_trial(&self) -> Option<&TrialOutcome> {
+        self.trials.last().filter(|_| self.between)
+    }
+
     /// One step of the world, and what the script does after it.
     pub fn step(&mut self) -> RunState {
         self.begin_trials();

@@ -43,6 +43,7 @@ fn read_contact(root: &Table<'_>) -> ContactParameters {
         alarm: table.number_or("alarm", default.alarm, ranges::ALARM),
         offset: table.number_or("offset", default.offset, ranges::OFFSET),
         layer: table.number_or("layer", default.layer, ranges::LAYER),
+        ..default
     };
     table.finish();
     contact

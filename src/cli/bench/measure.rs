@@ -20,7 +20,8 @@ pub const STAGES: [(&str, Stage); 5] = [
 ];
 
 /// What readers of a table must know to compare the methods fairly.
-pub const ASSEMBLY_NOTE: &str = "the spread of the pressure over an aggregate's contacts is solved for in the assembly";
+pub const ASSEMBLY_NOTE: &str =
+    "assembly is the formulation of the contact problem; the distribution of pressure is part of the solve";
 
 /// Makes steps of a scene and measures them: the object of `run --json`, over these steps only, with the median and the
 /// mean of each stage added as `stages_ms` and `means_ms`. After each step `seen` is told how many were made.

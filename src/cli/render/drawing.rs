@@ -4,9 +4,9 @@ use std::sync::Arc;
 use anyhow::bail;
 
 use super::{Arguments, From, Layer};
-use crate::assets::{FileKind, Scene, file_kind};
+use crate::assets::{FileKind, Files, Scene, builtin_hand_file, file_kind};
 use crate::body::{Hand, HandOptions};
-use crate::cli::player::Player;
+use crate::cli::player::{Player, shipped};
 use crate::cli::{Talk, load_model, write_file};
 use crate::tracking::Side;
 use crate::viewer::{Camera, Figure, Frame, Layers, Look, Picture, Stage, animated_png, draw_all, full_scale};
@@ -14,14 +14,21 @@ use crate::viewer::{Camera, Figure, Frame, Layers, Look, Picture, Stage, animate
 /// Draws what the command line asks for.
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let times = times(arguments)?;
-    let file = arguments.file.as_deref();
-    let is_toml = |file: &Path| file.extension().is_some_and(|e| e == "toml");
-    let mut figures = match file {
-        Some(file) if !is_toml(file) || file_kind(file)? == FileKind::Scene => played(file, &times, arguments, talk)?,
+    let mut figures = match arguments.file.as_deref() {
+        Some(file) if !is_hand(file)? => played(file, &times, arguments, talk)?,
         _ => vec![hand(arguments, talk)?],
     };
     figures.iter_mut().for_each(|figure| figure.size = arguments.size);
     write(&draw_all(&figures)?, arguments, talk)
+}
+
+/// Whether a hand is named: a shipped one, or the file of one.
+fn is_hand(file: &Path) -> anyhow::Result<bool> {
+    let path = shipped(file);
+    if path.extension().is_some_and(|e| e == "toml") && Files::default().is_there(&path) {
+        return Ok(file_kind(&path)? != FileKind::Scene);
+    }
+    Ok(file.to_str().is_some_and(|name| builtin_hand_file(name).is_some()))
 }
 
 /// The times to draw, in ascending order.
@@ -108,6 +115,8 @@ fn played(file: &Path, times: &[f64], arguments: &Arguments, talk: Talk) -> anyh
         if player.steps() < steps {
             let end = player.steps() as f64 * dt;
             talk.say(format_args!("it ended at {end:.2} s; that is drawn in place of {time:.2} s"));
+        } else if let Some(end) = past_end(&player, steps) {
+            talk.say(format_args!("the scene ends at {end:.2} s; it was simulated on to {time:.2} s, without motions"));
         }
         talk.whisper(format_args!(
             "copied what moves at {time:.2} s in {copied:.0} µs; the step before took {step:.0} µs"
@@ -135,6 +144,12 @@ fn high_pressure(frames: &[Frame]) -> f64 {
     pressures.get(pressures.len().saturating_sub(1) * 19 / 20).copied().unwrap_or(0.0)
 }
 
+/// The end of a scene, s, if it lies before a step.
+fn past_end(player: &Player, step: u64) -> Option<f64> {
+    let dt = player.scene().world.parameters.dt;
+    player.length().filter(|length| *length < step).map(|length| length as f64 * dt)
+}
+
 /// Whether what is played is over for good: a recording and a script have nothing after their end, a scene could go on.
 fn has_ended(player: &Player) -> bool {
     player.is_over() && (player.recording().is_some() || is_task(player))
@@ -150,20 +165,36 @@ fn is_task(_player: &Player) -> bool {
     false
 }
 
-/// What is played, the time, and how a task ended.
+/// What is played, which trial of several, its time, and how a task ended.
 fn caption(player: &Player) -> Vec<String> {
+    let (trial, trials) = (player.trial(), trials(player));
     let scene = player.scene();
-    let mut lines = vec![format!("{}, {:.2} s", scene.name, scene.world.time())];
+    let trial = if trials > 1 { format!(", trial {trial} of {trials}") } else { String::new() };
+    let mut lines = vec![format!("{}{trial}, {:.2} s", scene.name, scene.world.time())];
     drop(scene);
     lines.extend(ending(player));
     lines
 }
 
 #[cfg(feature = "script")]
+fn trials(player: &Player) -> u64 {
+    player.script().map_or(1, crate::script::ScriptRun::planned_trials)
+}
+
+#[cfg(not(feature = "script"))]
+fn trials(_player: &Player) -> u64 {
+    1
+}
+
+#[cfg(feature = "script")]
 fn ending(player: &Player) -> Option<String> {
-    let outcome = player.outcome()?;
-    let end = if outcome.success { "done" } else { "failed" };
-    Some(if outcome.reason.is_empty() { end.into() } else { format!("{end}: {}", outcome.reason) })
+    let (success, reason) = match player.outcome() {
+        Some(outcome) => (outcome.success, outcome.reason.clone()),
+        // The last step of a trial that others follow.
+        None => player.script()?.ended_trial().map(|trial| (trial.success, trial.reason.clone()))?,
+    };
+    let end = if success { "done" } else { "failed" };
+    Some(if reason.is_empty() { end.into() } else { format!("{end}: {reason}") })
 }
 
 #[cfg(not(feature = "script"))]

@@ -5,7 +5,7 @@ use crate::cli::feeling;
 use crate::cli::gear::Gear;
 use crate::cli::player::Player;
 use crate::devices::Touch;
-use crate::record::{Column, CsvWriter, Kind};
+use crate::record::{Column, CsvWriter, Kind, without_noise};
 use crate::tracking::{Finger, Side};
 
 /// A table of what the hands feel and what their devices are told, with a line for every step.
@@ -54,7 +54,7 @@ impl HapticsLog {
     pub fn add(&mut self, player: &Player) -> anyhow::Result<()> {
         let scene = player.scene();
         self.row.clear();
-        self.row.push(scene.world.time());
+        self.row.push(without_noise(scene.world.time()));
         for name in &self.hands {
             // A hand that is gone feels nothing that could be told.
             let Some(hand) = scene.hand(name) else {

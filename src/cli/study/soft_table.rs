@@ -71,6 +71,7 @@ pub fn sole(mesh: &TetMesh, leg: usize) -> Vec<usize> {
 /// leg, each contact with its normal and two tangents.
 pub fn sole_problem(build: Build, per_leg: usize, mu: f64) -> anyhow::Result<ContactProblem> {
     let mut world = World::new(Parameters::default());
+    world.keeps_rows = true;
     world.materials.set("default", Friction::of(mu));
     world.bodies.soft.push(body(&mesh(build)));
     world.bodies.fixed.push(Fixed::new(&RigidShape::Ground, Pose::identity())?);

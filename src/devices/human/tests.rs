@@ -200,3 +200,38 @@ fn what_is_not_told_is_not_known() {
     let unknown: Vec<_> = (0..ANGLES).filter(|i| angles[*i].is_none()).collect();
     assert_eq!(unknown, [18, 19]);
 }
+
+/// A sender that puts every bone into a datagram of its own tells a hand once a frame, not once a bone.
+#[test]
+fn a_hand_is_news_once_a_frame() {
+    let mut body = body();
+    let bones = hand(Side::Right).bones(&Pose::identity(), &[0.1; ANGLES]);
+    // How often the hand is read at each bone of a frame, after a pause.
+    let mut frame = |bones: &[(HumanBone, Pose)]| -> Vec<usize> {
+        let mut counts = vec![0; bones.len()];
+        if body.is_open(Side::Right) {
+            body.end_frame(Side::Right);
+            counts[0] += 1;
+        }
+        for ((bone, pose), count) in bones.iter().zip(&mut counts) {
+            if let Some(side) = body.ended_by(*bone) {
+                body.end_frame(side);
+                *count += 1;
+            }
+            body.set(*bone, pose);
+            *count += usize::from(body.news(Side::Right).is_some());
+        }
+        counts
+    };
+    let with_the_last = [vec![0; SEGMENTS - 1], vec![1]].concat();
+    // The first datagrams come from the middle of a frame.
+    frame(&bones[5..]);
+    frame(&bones);
+    for _ in 0..3 {
+        assert_eq!(frame(&bones), with_the_last, "once, with the last bone, not a frame later");
+    }
+    // A bone is lost: what there is of the frame is read before the next one begins.
+    assert_eq!(frame(&bones[..SEGMENTS - 1]), [0; SEGMENTS - 1]);
+    assert_eq!(frame(&bones).iter().sum::<usize>(), 2);
+    assert_eq!(frame(&bones), with_the_last);
+}

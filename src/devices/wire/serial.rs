@@ -9,9 +9,9 @@ use crate::assets::Port;
 pub(super) fn open(port: &Port, baud: u32) -> Result<Opened, String> {
     let name = match port {
         Port::Named(name) => name.clone(),
-        Port::Auto => only_port(serialport::available_ports().unwrap_or_default())?,
+        Port::Auto => only_port(crate::devices::serial_ports::ports().unwrap_or_default())?,
         Port::Usb { vendor, product } => {
-            port_with_ids(serialport::available_ports().unwrap_or_default(), *vendor, *product)?
+            port_with_ids(crate::devices::serial_ports::ports().unwrap_or_default(), *vendor, *product)?
         }
     };
     let opened = serialport::new(&name, baud).timeout(READ_WAIT).open();

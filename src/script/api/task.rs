@@ -140,8 +140,8 @@ fn reports(api: &mut Api) {
         "measure_grasp(object: Body)",
         "Reports how the hands hold an object from now on: `lift_mm`, how high it was held over where it is \
          now; `slip_mm`, how far it slid in the \
-         grip; `spin_deg`, how far it turned in the hand; `held_s`, how long it was held and touched nothing \
-         else; `peak_normal_n`, the \
+         grip; `spin_deg`, how far it turned in the hand; `held_s`, how long it was held and nothing else \
+         carried it (things that lie in it do not count); `peak_normal_n`, the \
          greatest force of one segment on it.",
         |object: Dynamic| {
             let object = body_name(&object)?;
