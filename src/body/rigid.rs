@@ -1,10 +1,9 @@
-use parry3d::mass_properties::MassProperties;
 use parry3d::shape::{SharedShape, TriMeshFlags};
 
 use super::free_rotation::FreeRotation;
 use super::{Body, MaterialId, MaterialPoint, Step};
 use crate::math::{Mat3, Pose, Quat, StateHash, Vec3, exp, from_glam, to_glam};
-use crate::mesh::SurfaceMesh;
+use crate::mesh::{SolidMoments, SurfaceMesh};
 
 /// The shapes of rigid bodies, in the frame of the body, m.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +84,26 @@ fn spans_no_volume(points: &[Vec3]) -> bool {
     s.min() <= 1e-12 * s.max()
 }
 
+/// Moments of a shape of density one. Those of meshes and hulls are integrated here: parry3d diagonalises their inertia with an
+/// absolute threshold, which gives wrong axes for bodies of hand size.
+fn solid_moments(shape: &SharedShape) -> SolidMoments {
+    let mesh = |vertices: &[parry3d::math::Vector], triangles: &[[u32; 3]]| {
+        let vertices = vertices.iter().map(|v| from_glam(*v)).collect();
+        SurfaceMesh { vertices, triangles: triangles.to_vec() }.solid_moments()
+    };
+    if let Some(surface) = shape.as_trimesh() {
+        return mesh(surface.vertices(), surface.indices());
+    }
+    if let Some(hull) = shape.as_convex_polyhedron() {
+        let (vertices, triangles) = hull.to_trimesh();
+        return mesh(&vertices, &triangles);
+    }
+    let properties = shape.mass_properties(1.0);
+    let m = properties.reconstruct_inertia_matrix();
+    let inertia = Mat3::from_columns(&[from_glam(m.x_axis), from_glam(m.y_axis), from_glam(m.z_axis)]);
+    SolidMoments { volume: properties.mass(), centre: from_glam(properties.local_com), inertia }
+}
+
 /// A rigid body.
 ///
 /// Its state is its angular momentum `L`, not its angular velocity: a free body keeps `L` to the bit. Contact acts on the angular velocity
@@ -142,26 +161,24 @@ impl RigidBody {
         if !(density > 0.0 && density.is_finite()) {
             return Err(ShapeFault::Mass);
         }
-        let properties = shape.mass_properties(density);
-        Self::with_properties(shape, &properties, pose)
+        let moments = solid_moments(&shape);
+        Self::with_moments(shape, density, &moments, pose)
     }
 
     /// A body of a given mass, evenly spread, at rest.
     pub fn with_mass(shape: &RigidShape, mass: f64, pose: Pose) -> Result<Self, ShapeFault> {
-        let volume = shape.shared()?.mass_properties(1.0).mass();
+        let volume = solid_moments(&shape.shared()?).volume;
         Self::new(shape, mass / volume, pose)
     }
 
-    fn with_properties(shape: SharedShape, properties: &MassProperties, pose: Pose) -> Result<Self, ShapeFault> {
-        let mass = properties.mass();
-        let m = properties.reconstruct_inertia_matrix();
-        let inertia = Mat3::from_columns(&[from_glam(m.x_axis), from_glam(m.y_axis), from_glam(m.z_axis)]);
-        let inertia = 0.5 * (inertia + inertia.transpose());
+    fn with_moments(shape: SharedShape, density: f64, moments: &SolidMoments, pose: Pose) -> Result<Self, ShapeFault> {
+        let mass = density * moments.volume;
+        let inertia = 0.5 * density * (moments.inertia + moments.inertia.transpose());
         let inverse_inertia = inertia.try_inverse().ok_or(ShapeFault::Mass)?;
         if !(mass > 0.0 && mass.is_finite() && inverse_inertia.iter().all(|x| x.is_finite())) {
             return Err(ShapeFault::Mass);
         }
-        let centre = from_glam(properties.local_com);
+        let centre = moments.centre;
         let bounds = shape.compute_local_aabb();
         let reach = (from_glam(bounds.mins) - centre).abs().sup(&(from_glam(bounds.maxs) - centre).abs()).norm();
         let mut body = Self {

@@ -1,4 +1,3 @@
-use parry3d::mass_properties::MassProperties;
 
 use super::description::HandDescription;
 use super::dynamics::{Reduced, RigidInertia, total_mass};
@@ -7,8 +6,8 @@ use super::ranges::PALM_LENGTH;
 use super::shape::SegmentShape;
 use super::skeleton::Skeleton;
 use super::visual::VisualSkin;
-use crate::math::{Mat3, Pose, Vec3, from_glam, to_glam};
-use crate::mesh::{MeshFault, ShellGrid, SurfaceMesh, shell};
+use crate::math::{Mat3, Pose, Vec3};
+use crate::mesh::{MeshFault, ShellGrid, SolidMoments, SurfaceMesh, shell};
 use crate::tracking::{ANGLES, SEGMENTS, Segment, Side};
 
 /// A hand ready to be simulated: constant, shared by everything that moves it.
@@ -131,23 +130,16 @@ fn inertia(hand: &HandDescription, shape: &SegmentShape) -> RigidInertia {
             .collect();
         SurfaceMesh::from_faces(&mesh.nodes, &faces).0
     };
-    // Volume, centre and inertia of each at density one; the bone counts with what it is denser than the tissue it replaces.
-    let properties = |surface: &SurfaceMesh| {
-        let vertices: Vec<_> = surface.vertices.iter().map(to_glam).collect();
-        let p = MassProperties::from_trimesh(1.0, &vertices, &surface.triangles);
-        let m = p.reconstruct_inertia_matrix();
-        let inertia = Mat3::from_columns(&[from_glam(m.x_axis), from_glam(m.y_axis), from_glam(m.z_axis)]);
-        (p.mass(), from_glam(p.local_com), inertia)
-    };
+    // The bone counts with the difference of its density to that of the tissue it replaces.
     let parts = [(hand.tissue.density, false), (hand.bone_density - hand.tissue.density, true)]
-        .map(|(density, bone)| (density, properties(&part(bone))));
-    let mass: f64 = parts.iter().map(|(density, (volume, _, _))| density * volume).sum();
-    let moment: Vec3 = parts.iter().map(|(density, (volume, centre, _))| density * *volume * centre).sum();
+        .map(|(density, bone)| (density, part(bone).solid_moments()));
+    let mass: f64 = parts.iter().map(|(density, m)| density * m.volume).sum();
+    let moment: Vec3 = parts.iter().map(|(density, m)| density * m.volume * m.centre).sum();
     let mut centre = moment / mass;
-    let about_centre = |(density, (volume, own, inertia)): &(f64, (f64, Vec3, Mat3))| {
-        let arm = own - centre;
+    let about_centre = |(density, m): &(f64, SolidMoments)| {
+        let arm = m.centre - centre;
         let shift = Mat3::from_diagonal_element(arm.norm_squared()) - arm * arm.transpose();
-        *density * (inertia + *volume * shift)
+        *density * (m.inertia + m.volume * shift)
     };
     let mut inertia: Mat3 = parts.iter().map(about_centre).sum();
     if hand.side == Side::Left {

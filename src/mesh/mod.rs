@@ -11,5 +11,5 @@ pub use ball::ball;
 pub use isosurface::{Grid, polygonise};
 pub use revolved::{Ring, revolved};
 pub use shell::{ShellGrid, shell};
-pub use surface::{SurfaceMesh, SurfaceVertexMap};
+pub use surface::{SolidMoments, SurfaceMesh, SurfaceVertexMap};
 pub use tetrahedra::{MeshFault, TetMesh, block, blocks};

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use crate::math::Vec3;
+use crate::math::{Mat3, Vec3};
 
 /// A triangle mesh, wound counter-clockwise seen from outside.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +18,17 @@ pub struct SurfaceVertexMap {
     pub triangle: u32,
     /// Weights of its corners, adding up to one.
     pub weights: [f64; 3],
+}
+
+/// Volume, centroid and inertia of a solid of density one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SolidMoments {
+    /// m³.
+    pub volume: f64,
+    /// m.
+    pub centre: Vec3,
+    /// Inertia about the centroid, m⁵.
+    pub inertia: Mat3,
 }
 
 impl SurfaceMesh {
@@ -64,6 +75,26 @@ impl SurfaceMesh {
                 a.dot(&b.cross(&c)) / 6.0
             })
             .sum()
+    }
+
+    /// Moments of the enclosed solid: sums over the tetrahedra that the triangles span with the first vertex. With `p_i` the corners
+    /// of a tetrahedron of volume `V` relative to that vertex and `s = Σ p_i`, `∫ x xᵀ = V/20 (Σ p_i p_iᵀ + s sᵀ)`.
+    pub fn solid_moments(&self) -> SolidMoments {
+        let origin = self.vertices.first().copied().unwrap_or_default();
+        let (mut volume, mut first, mut second) = (0.0, Vec3::zeros(), Mat3::zeros());
+        for t in 0..self.triangles.len() {
+            let corners = self.corners(t).map(|p| p - origin);
+            let v = corners[0].dot(&corners[1].cross(&corners[2])) / 6.0;
+            let sum: Vec3 = corners.iter().sum();
+            let products: Mat3 = corners.iter().map(|p| p * p.transpose()).sum();
+            volume += v;
+            first += 0.25 * v * sum;
+            second += v / 20.0 * (products + sum * sum.transpose());
+        }
+        let centre = if volume == 0.0 { Vec3::zeros() } else { first / volume };
+        let second = second - volume * centre * centre.transpose();
+        let inertia = Mat3::from_diagonal_element(second.trace()) - second;
+        SolidMoments { volume, centre: origin + centre, inertia }
     }
 
     /// The area of each vertex: a third of the triangles around it (Talvas 2015, §3.2.1).
@@ -197,6 +228,22 @@ mod tests {
                 assert!((p - q).norm() < 1e-15);
             }
         }
+    }
+
+    #[test]
+    fn moments_of_a_small_block() {
+        // Small enough that an absolute threshold on the inertia would show.
+        let size = Vec3::new(3e-3, 2e-3, 1e-3);
+        let (mut mesh, _) = block(&size, [2, 2, 1]).boundary();
+        let turn = nalgebra::Rotation3::from_euler_angles(0.3, -1.1, 2.0);
+        let shift = Vec3::new(0.2, -0.1, 0.5);
+        let centre = mesh.vertices.iter().sum::<Vec3>() / mesh.vertices.len() as f64;
+        mesh.vertices.iter_mut().for_each(|p| *p = shift + turn * (*p - centre));
+        let m = mesh.solid_moments();
+        let (v, s) = (size.product(), size.component_mul(&size));
+        let own = Mat3::from_diagonal(&Vec3::new(s.y + s.z, s.z + s.x, s.x + s.y)) * v / 12.0;
+        assert!((m.volume - v).abs() < 1e-12 * v && (m.centre - shift).norm() < 1e-12);
+        assert!((m.inertia - turn * own * turn.transpose()).norm() < 1e-9 * own.norm());
     }
 
     #[test]
