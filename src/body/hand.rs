@@ -5,6 +5,7 @@ use nalgebra::{Cholesky, Const};
 use super::{Body, MaterialPoint, Step};
 use crate::hand::{HandModel, Kinematics, REDUCED, Reduced, ReducedMatrix, ReducedState, Target};
 use crate::math::{Pose, StateHash, Vec3};
+use crate::problem::CoordinateTerm;
 use crate::tracking::{Segment, TrackedHand};
 
 /// Layers 2 and 3: the articulated hand in reduced coordinates, drawn to the tracked one by springs.
@@ -26,6 +27,8 @@ pub struct HandBody {
     rows_asked: usize,
     /// Velocity at the start of the step.
     start_velocity: Reduced,
+    /// Springs and limits after the free motion.
+    terms: Vec<CoordinateTerm>,
 }
 
 /// Rows from which on the inverse is cheaper than solving for each.
@@ -52,6 +55,7 @@ impl HandBody {
             has_inverse: false,
             rows_asked: 0,
             start_velocity: Reduced::zeros(),
+            terms: Vec::new(),
         }
     }
 
@@ -101,7 +105,7 @@ impl Body for HandBody {
     }
 
     /// Solves with the springs and limits as they act at the end of the step: which do is guessed from where the hand is heading,
-    /// and corrected until the solution agrees with it.
+    /// and corrected until the solution agrees with it. Contact corrects it once more, through [`Body::coordinate_terms`].
     fn free_motion(&mut self, step: &Step) {
         self.target.follow(&self.tracked, step.time + step.h, step.h, &self.model.description.coupling);
         let inertial = self.model.inertial_terms(&self.kinematics, &self.state.velocity, step.h);
@@ -109,6 +113,7 @@ impl Body for HandBody {
         self.start_velocity = start;
         (self.has_inverse, self.rows_asked) = (false, 0);
         let mut moved = step.h * start;
+        let mut guess = moved;
         let mut acting = None;
         for _ in 0..ROUNDS {
             let system = self.model.reduced_system(&inertial, &self.state, &self.target, step.h, &moved);
@@ -116,6 +121,7 @@ impl Body for HandBody {
                 break;
             }
             acting = Some(system.acting);
+            guess = moved;
             *self.matrix = system.matrix;
             let Some(factor) = Cholesky::new(system.matrix) else {
                 break;
@@ -125,6 +131,7 @@ impl Body for HandBody {
             self.factor = Some(factor);
             moved = step.h * (start + dv);
         }
+        self.model.coordinate_terms(&self.state, &self.target, &guess, &moved, &mut self.terms);
         self.state.velocity = moved / step.h;
     }
 
@@ -178,6 +185,10 @@ impl Body for HandBody {
     /// The palm and the five fingers: a finger's angles are coupled with each other and with the palm.
     fn partition(&self) -> &[usize] {
         &[6, 4, 4, 4, 4, 4]
+    }
+
+    fn coordinate_terms(&self) -> &[CoordinateTerm] {
+        &self.terms
     }
 
     fn free_change(&self, change: &mut [f64]) {

@@ -26,6 +26,7 @@ pub use tessellation::tessellated;
 
 use crate::hand::NodeMap;
 use crate::math::{StateHash, Vec3};
+use crate::problem::CoordinateTerm;
 use crate::typed_id;
 
 typed_id! {
@@ -109,6 +110,11 @@ pub trait Body {
 
     /// Sizes of the groups that the degrees of freedom of a small body form: not every pair of groups is coupled in [`Body::matrix`].
     fn partition(&self) -> &[usize] {
+        &[]
+    }
+
+    /// Springs and limits of a small body that contact may saturate or reach, as the free motion left them.
+    fn coordinate_terms(&self) -> &[CoordinateTerm] {
         &[]
     }
 

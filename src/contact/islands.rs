@@ -230,10 +230,15 @@ impl Islands {
         let links = near.pairs.last().map_or(0, |p| p.contacts.end);
         self.add_geometric_stiffness(bodies, &near.contacts[links..], h);
         for island in &mut self.islands[..self.count] {
+            island.problem.step = h;
             for &m in &island.movers {
                 let mover = &mut self.movers[m as usize];
                 mover.block = island.problem.sizes.len() as u32;
                 push_body(bodies, mover, &mut self.condensed, &mut island.problem);
+                for term in bodies.get(bodies.id(mover.kind)).coordinate_terms() {
+                    let (block, local) = mover.unknown(bodies, term.dof);
+                    island.problem.coordinates.push((block, local, *term));
+                }
             }
             island.x.clear();
             for &m in &island.movers {

@@ -4,6 +4,7 @@ use super::description::Coupling;
 use super::model::HandModel;
 use super::skeleton::{Kinematics, Skeleton};
 use crate::math::{Mat3, Pose, Vec3, exp, log};
+use crate::problem::{CoordinateLaw, CoordinateTerm};
 use crate::tracking::{ANGLES, SEGMENTS, Segment, TrackedHand};
 
 /// Reduced coordinates of a hand: three of the palm's position, three of its orientation, twenty angles.
@@ -255,6 +256,51 @@ impl HandModel {
             matrix,
             rhs: h * force - h * h * stiffness.component_mul(v),
             acting: spring.acting | limits.acting,
+        }
+    }
+
+    /// Springs and limits for contact to correct: `guess` is the displacement that the free motion chose its springs by, `moved` the one it
+    /// ended with.
+    pub fn coordinate_terms(
+        &self,
+        state: &ReducedState,
+        target: &Target,
+        guess: &Reduced,
+        moved: &Reduced,
+        terms: &mut Vec<CoordinateTerm>,
+    ) {
+        let (spring, limits) = (self.spring(state, target, guess), self.limit_springs(state, guess));
+        let stiffness = spring.stiffness + limits.stiffness;
+        let force = spring.force + limits.force - stiffness.component_mul(moved);
+        let c = &self.description.coupling;
+        terms.clear();
+        let offset = state.palm.translation.vector - target.palm.translation.vector;
+        let turn = log(&(state.palm.rotation * target.palm.rotation.inverse()));
+        for (dof, offset, k, most) in
+            [(0, offset, c.palm, c.max_force), (3, turn, c.palm_rotation, c.max_torque)]
+        {
+            terms.push(CoordinateTerm {
+                dof,
+                end: offset + moved.fixed_rows::<3>(dof),
+                law: CoordinateLaw::Spring { stiffness: k, most },
+                linear_force: force.fixed_rows::<3>(dof).into_owned(),
+                linear_stiffness: stiffness[dof],
+            });
+        }
+        for j in 0..ANGLES {
+            terms.push(CoordinateTerm {
+                dof: 6 + j,
+                end: Vec3::new(state.angles[j] + moved[6 + j], 0.0, 0.0),
+                law: CoordinateLaw::Joint {
+                    target: target.angles[j],
+                    stiffness: c.joints[j % 4],
+                    most: c.max_joint_torque,
+                    limits: self.limits[j],
+                    limit_stiffness: c.limit,
+                },
+                linear_force: Vec3::new(force[6 + j], 0.0, 0.0),
+                linear_stiffness: stiffness[6 + j],
+            });
         }
     }
 

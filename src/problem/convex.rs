@@ -1,6 +1,7 @@
 use nalgebra::{Matrix3, Vector3};
 use std::ops::Range;
 
+use super::coordinate::CoordinateTerm;
 use super::contensou::{ContactPatch, FrictionModel, PatchPoint};
 use crate::math::Vec3;
 
@@ -10,12 +11,13 @@ use crate::math::Vec3;
 /// step, momentum balance is `A x = h Σ Jᵀ f`, the gradient of
 ///
 /// ```text
-/// c(x) = ½ xᵀ A x + Σ_i V_i(g_i) + Σ_k U_k(z_k) + Σ_j ½ κ e_j²
+/// c(x) = ½ xᵀ A x + Σ_i V_i(g_i) + Σ_k U_k(z_k) + Σ_j ½ κ e_j² + Σ_l D_l(x)
 /// ```
 ///
 /// `g_i = gap_i + h n_iᵀ J_i x` is the gap of contact `i` at the end of the step and `V_i` the energy of the elastic foundation there
 /// ([`NormalLaw`]); `z_k` is the shear displacement of friction patch `k` at the end of the step and `U_k` the energy of its shear springs
-/// with slip on the friction set ([`FrictionPatch`]); `e_j` are the errors of attachments. Every term is convex and has a continuous
+/// with slip on the friction set ([`FrictionPatch`]); `e_j` are the errors of attachments; `D_l` corrects the
+/// linearisation of joint limits and bounded springs ([`CoordinateTerm`]). Every term is convex and has a continuous
 /// gradient, so Newton's method with a line search converges from any start, and every iterate lowers the cost.
 ///
 /// Gaps and shear displacements are functions of position, not sums of velocities: a grasp at rest is a fixed point for every step length.
@@ -44,6 +46,10 @@ pub struct ConvexProblem {
     pub patch_count: usize,
     /// The attachments.
     pub equalities: Vec<EqualityTerm>,
+    /// Springs and limits of the bodies, each with its block and its first unknown there.
+    pub coordinates: Vec<(u32, u32, CoordinateTerm)>,
+    /// Length of the step, s: displacement of a coordinate per unit of its unknown.
+    pub step: f64,
 }
 
 /// A block of `A`: its two blocks of unknowns and where its values begin. Of the two blocks above and below the diagonal one is listed.
@@ -400,6 +406,7 @@ impl ConvexProblem {
         self.members.clear();
         self.patch_count = 0;
         self.equalities.clear();
+        self.coordinates.clear();
     }
 
     /// The friction patches.

@@ -5,12 +5,14 @@
 
 mod contensou;
 mod convex;
+mod coordinate;
 mod file;
 
 pub use contensou::{ContactPatch, FrictionModel, PatchPoint};
 pub use convex::{
     ContactTerm, ConvexProblem, Entry, EqualityTerm, FrictionPatch, FrictionState, NormalLaw, Quadratic, Segment,
 };
+pub use coordinate::{CoordinateLaw, CoordinateTerm};
 pub use file::ProblemFault;
 
 /// The law of a block of rows.

@@ -243,6 +243,20 @@ impl ConvexNewton {
             let k = parameters.attachment_stiffness;
             jacobian.add(cholesky, gradient, values, &mut places, k * error, k);
         }
+        for (block, first, term) in &problem.coordinates {
+            let at = cholesky.start(*block as usize) + *first as usize;
+            let (n, h) = (term.law.count(), problem.step);
+            let (force, slope) = term.correction(&coordinates_of(x, at, n, h));
+            let place = cholesky.place(*block as usize, *block as usize);
+            let hessian = cholesky.values_mut();
+            for i in 0..n {
+                gradient[at + i] -= h * force[i];
+                for j in i..n {
+                    let (row, column) = (*first as usize + i, *first as usize + j);
+                    hessian[place.start + row * place.stride + column] += h * h * slope[(i, j)];
+                }
+            }
+        }
         let mut places = patch_places.iter();
         let ConvexProblem { patches, patch_count, sizes, .. } = problem;
         for (patch, [z, _]) in patches[..*patch_count].iter_mut().zip(&*shears) {
@@ -354,6 +368,12 @@ impl ConvexNewton {
             for [error, change] in &self.errors {
                 slope += parameters.attachment_stiffness * (error + part * change) * change;
             }
+            for (block, first, term) in &problem.coordinates {
+                let at = self.cholesky.start(*block as usize) + *first as usize;
+                let (n, h) = (term.law.count(), problem.step);
+                let (now, change) = (coordinates_of(x, at, n, h), coordinates_of(&self.step, at, n, h));
+                slope -= term.correction(&(now + part * change)).0.dot(&change);
+            }
             for (patch, [z, dz]) in problem.patches().iter().zip(&self.shears) {
                 if patch.pressure > 0.0 {
                     slope -= patch.evaluate(&(z + part * dz)).force.dot(dz);
@@ -406,6 +426,11 @@ impl ConvexNewton {
             patch.state = patch.evaluate(z);
         }
     }
+}
+
+/// Displacement of one or three coordinates by `x`.
+fn coordinates_of(x: &[f64], at: usize, count: usize, h: f64) -> Vec3 {
+    Vec3::from_fn(|i, _| if i < count { h * x[at + i] } else { 0.0 })
 }
 
 /// A row of one contact or attachment: its Jacobian along a direction.
