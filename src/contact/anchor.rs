@@ -257,9 +257,9 @@ pub struct Contact {
 }
 
 impl Contact {
-    /// Takes part of its area away; the layer there is softer by as much. A quarter stays at least.
+    /// Takes part of its area away; the layer there is softer by as much.
     pub(super) fn give_area(&mut self, area: f64) {
-        let left = (self.area - area).max(0.25 * self.area);
+        let left = self.area - area;
         if left > 0.0 {
             let softer = self.area / left;
             self.layer.softness *= softer;

@@ -176,7 +176,7 @@ fn from_projection(shape: &SharedShape, p: DVec3) -> Signed {
 }
 
 /// A place that is less than this nearer than the best corner, m, is not worth looking for.
-const GAIN: f64 = 1e-5;
+pub(super) const GAIN: f64 = 1e-5;
 
 /// Once it is looked for, the place is wanted and not the distance alone, which changes little around the top of
 /// something round.
@@ -185,26 +185,95 @@ const FINE_GAIN: f64 = 1e-7;
 /// Most evaluations of the distance on one triangle.
 const EVALUATIONS: usize = 16;
 
+/// The point of an edge from `a` to `b` (in the shape's frame) where the signed distance is least, if it is nearer than both ends by more
+/// than [`GAIN`]: its place from 0 to 1, and the distance there. `at` are the distances at the ends. The normal is at right angles to the
+/// edge: where an edge of the shape crosses it, it lies between the normals of the two faces.
+///
+/// Along a line the signed distance of a convex shape is convex. Tangents at the two ends of the interval that holds the minimum bound it
+/// from below where they cross. They find a kink at once; the zero of the slope by regula falsi finds the minimum of a smooth curve.
+/// Both are tried in turn.
+pub fn nearest_on_edge(shape: &SharedShape, a: &Vec3, b: &Vec3, at: [&Signed; 2]) -> Option<(f64, Signed)> {
+    let edge = b - a;
+    let slope = |here: &Signed| here.normal.dot(&edge);
+    let (mut low, mut high) = ((0.0, *at[0], slope(at[0])), (1.0, *at[1], slope(at[1])));
+    let ends = at[0].distance.min(at[1].distance);
+    let mut best: Option<(f64, Signed)> = None;
+    for round in 0..EVALUATIONS {
+        let ((s0, Signed { distance: d0, .. }, g0), (s1, Signed { distance: d1, .. }, g1)) = (low, high);
+        if g0 >= 0.0 || g1 <= 0.0 {
+            break;
+        }
+        let crossing = (d0 - d1 + g1 * s1 - g0 * s0) / (g1 - g0);
+        let bound = d0 + g0 * (crossing - s0);
+        let known = best.map_or(ends - GAIN, |(_, here)| here.distance - EDGE_GAIN);
+        if bound >= known {
+            break;
+        }
+        let middle = s0 + (s1 - s0) * g0 / (g0 - g1);
+        let s = if round % 2 == 0 { crossing } else { middle };
+        if !(s > s0 && s < s1) {
+            break;
+        }
+        let here = signed_distance(shape, &(a + s * edge));
+        if best.is_none_or(|(_, best)| here.distance < best.distance) {
+            best = Some((s, here));
+        }
+        let g = slope(&here);
+        if g < 0.0 {
+            low = (s, here, g);
+        } else {
+            high = (s, here, g);
+        }
+    }
+    let (s, here) = best.filter(|(_, here)| here.distance < ends - GAIN)?;
+    // The mean of the normals on both sides whose slope is zero.
+    let (left, right) = (-low.2, high.2);
+    let between = if left > 0.0 && right > 0.0 { right * low.1.normal + left * high.1.normal } else { here.normal };
+    let normal = between.try_normalize(TINY).unwrap_or(here.normal);
+    Some((s, Signed { distance: here.distance, normal }))
+}
+
+/// Gain of distance that the search on an edge ends at, m.
+const EDGE_GAIN: f64 = 1e-10;
+
 /// The point of a triangle (in the shape's frame) where the signed distance is least: barycentric weights and the
-/// distance there. `at` are the distances at the corners, already known.
+/// distance there. `at` are the distances at the corners, `on_edges` places on the edges from one corner to the next, already known.
 ///
 /// The signed distance of a convex shape is convex, kinks and all: from any place where it is known, every better place
 /// is on the lower side of a line. What is left of the triangle is cut at its centre of gravity until nothing left can
 /// be better, or for 16 rounds, each of which takes away at least 37 % (usually half) of the area. Around a concave
 /// mesh this finds a local minimum.
-pub fn nearest_on_triangle(shape: &SharedShape, corners: &[Vec3; 3], at: &[Signed; 3]) -> ([f64; 3], Signed) {
+pub fn nearest_on_triangle(
+    shape: &SharedShape,
+    corners: &[Vec3; 3],
+    at: &[Signed; 3],
+    on_edges: &[Option<(f64, Signed)>; 3],
+) -> ([f64; 3], Signed) {
     const PLACES: [[f64; 2]; 3] = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]];
     let edges = [corners[1] - corners[0], corners[2] - corners[0]];
     let tangent = |place: [f64; 2], here: &Signed| {
         let slope = edges.map(|edge| here.normal.dot(&edge));
         Tangent { slope, offset: here.distance - slope[0] * place[0] - slope[1] * place[1] }
     };
+    let on_edge = |i: usize| {
+        let (from, to) = (PLACES[i], PLACES[(i + 1) % 3]);
+        on_edges[i].map(|(s, here)| ([from[0] + s * (to[0] - from[0]), from[1] + s * (to[1] - from[1])], here))
+    };
     let lowest = (0..3).min_by(|&i, &j| at[i].distance.total_cmp(&at[j].distance)).unwrap_or(0);
     let (mut place, mut best) = (PLACES[lowest], at[lowest]);
+    for (on_edge, here) in (0..3).filter_map(on_edge) {
+        if here.distance < best.distance {
+            (place, best) = (on_edge, here);
+        }
+    }
     let mut left = Region::triangle(PLACES);
+    for (on_edge, here) in (0..3).filter_map(on_edge) {
+        left.keep_below(&tangent(on_edge, &here), best.distance - GAIN);
+    }
     for i in [lowest, (lowest + 1) % 3, (lowest + 2) % 3] {
         left.keep_below(&tangent(PLACES[i], &at[i]), best.distance - GAIN);
     }
+    let lowest_known = best.distance;
     for _ in 0..EVALUATIONS {
         let Some(centre) = left.centre() else { break };
         let here = signed_distance(shape, &(corners[0] + centre[0] * edges[0] + centre[1] * edges[1]));
@@ -213,7 +282,42 @@ pub fn nearest_on_triangle(shape: &SharedShape, corners: &[Vec3; 3], at: &[Signe
         }
         left.keep_below(&tangent(centre, &here), best.distance - FINE_GAIN);
     }
+    if best.distance < lowest_known {
+        (place, best) = polished(shape, corners, edges, place, best);
+    }
     ([(1.0 - place[0] - place[1]).max(0.0), place[0], place[1]], best)
+}
+
+/// Newton's method on the slope of the distance within a triangle, with its derivative by differences. Around the top of something round
+/// the distance alone does not say where the nearest place is, and contacts must not jump. Steps that do not come nearer are refused, as at
+/// kinks.
+fn polished(
+    shape: &SharedShape,
+    corners: &[Vec3; 3],
+    edges: [Vec3; 2],
+    mut place: [f64; 2],
+    mut best: Signed,
+) -> ([f64; 2], Signed) {
+    const APART: f64 = 1e-4;
+    let at = |place: [f64; 2]| signed_distance(shape, &(corners[0] + place[0] * edges[0] + place[1] * edges[1]));
+    for _ in 0..2 {
+        let slope = edges.map(|edge| best.normal.dot(&edge));
+        let beside = [at([place[0] + APART, place[1]]), at([place[0], place[1] + APART])];
+        let column = beside.map(|here| [0, 1].map(|i| (here.normal.dot(&edges[i]) - slope[i]) / APART));
+        let determinant = column[0][0] * column[1][1] - column[1][0] * column[0][1];
+        let step = [
+            (column[1][0] * slope[1] - column[1][1] * slope[0]) / determinant,
+            (column[0][1] * slope[0] - column[0][0] * slope[1]) / determinant,
+        ];
+        let next = [place[0] + step[0], place[1] + step[1]];
+        let inside = next[0] >= 0.0 && next[1] >= 0.0 && next[0] + next[1] <= 1.0;
+        let here = if inside { at(next) } else { break };
+        if here.distance > best.distance {
+            break;
+        }
+        (place, best) = (next, here);
+    }
+    (place, best)
 }
 
 /// A linear function of the place in a triangle, nowhere above the distance.
@@ -229,7 +333,7 @@ impl Tangent {
 }
 
 /// A triangle and one more corner for every cut.
-const MOST_CORNERS: usize = 3 + 3 + EVALUATIONS;
+const MOST_CORNERS: usize = 3 + 6 + EVALUATIONS;
 
 /// A convex polygon on a triangle, by its corners in order.
 struct Region {

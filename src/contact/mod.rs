@@ -21,7 +21,7 @@ mod triangle;
 pub use aggregate::{Aggregate, Pressure, TouchingPoint, split_by_normal, tangents};
 pub use anchor::{Anchor, Contact, Layer};
 pub use attachment::{Attachment, AttachmentFault, Joint, Part};
-pub use distance::{Signed, nearest_on_triangle, signed_distance, sweep};
+pub use distance::{Signed, nearest_on_edge, nearest_on_triangle, signed_distance, sweep};
 pub use group::Group;
 pub use islands::{Islands, SolvedPatch, SolvedPoint};
 pub use material::{Friction, Materials};

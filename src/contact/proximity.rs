@@ -5,12 +5,13 @@ use parry3d::query::{ContactManifold, ContactManifoldsWorkspace, DefaultQueryDis
 use parry3d::shape::PolygonalFeature;
 
 use super::anchor::{Anchor, Contact, Layer};
-use super::distance::{Signed, nearest_on_triangle, signed_distance, sweep};
+use super::distance::{GAIN, Signed, nearest_on_edge, nearest_on_triangle, signed_distance, sweep};
 use super::far::{FarVertices, is_costly};
 use super::material::{Friction, Materials};
 use super::memory::Memory;
 use super::parameters::ContactParameters;
 use super::surface::{Bounds, ShapeKind, Surface, SurfaceKind, to_parry};
+use super::system::Key;
 use super::triangle::nearest_in_mesh;
 use crate::body::{Bodies, BodyId, HandId};
 use crate::math::{Pose, Vec3, from_glam, to_glam};
@@ -49,10 +50,11 @@ pub struct Proximity {
     vertex_contacts: Vec<u32>,
     /// Distances of a surface's vertices from a shape; `None` where it is too far to matter.
     distances: Vec<Option<Signed>>,
-    /// Where on each triangle between its corners a shape was nearest, in the last step and in this one. The same place is kept as long as
-    /// it is as good as the nearest: along an edge or a rod all places are equally near, and a contact must not wander among them.
-    nearest_before: Memory<[f64; 3]>,
-    nearest_now: Memory<[f64; 3]>,
+    /// Where on each edge of a surface a shape is nearest, and how near, if it is nearer there than at both ends.
+    edge_places: Vec<Option<(f64, Signed)>>,
+    /// Places and areas of the contacts between vertices, in the last step and in this one.
+    areas_before: Memory<([f64; 3], f64)>,
+    areas_now: Memory<([f64; 3], f64)>,
     /// What was found of vertices far from meshes and hulls, by surface and shape.
     far: BTreeMap<(usize, usize), FarVertices>,
 }
@@ -138,10 +140,10 @@ impl Proximity {
         self.contacts.clear();
         self.pairs.clear();
         self.take_over(bodies);
-        self.nearest_now.clear();
+        self.areas_now.clear();
         self.surfaces_and_shapes(&search);
-        self.nearest_now.sort();
-        std::mem::swap(&mut self.nearest_now, &mut self.nearest_before);
+        self.areas_now.sort();
+        std::mem::swap(&mut self.areas_now, &mut self.areas_before);
         self.surfaces_and_surfaces(&search);
         self.shapes_and_shapes(&search);
     }
@@ -202,7 +204,8 @@ impl Proximity {
     }
 
     /// Vertices of a surface against a shape; and where an edge or corner of the shape reaches between them, the nearest point of the
-    /// triangle there.
+    /// edges and triangles there. All of these move continuously with the shape: a vertex is fixed on the surface, an edge has one nearest
+    /// point unless the distance is constant along it, and a contact between vertices counts by how much nearer it is than they are.
     fn surface_on_shape(
         &mut self,
         search: &Search<'_>,
@@ -213,8 +216,7 @@ impl Proximity {
     ) {
         let (bodies, p) = (search.bodies, search.parameters);
         let (shape, pose) = (kind.shape(bodies), kind.pose(bodies));
-        let ids = [surface.kind.body(bodies), kind.body(bodies)];
-        let (triangles, areas) = surface.kind.topology(bodies);
+        let areas = surface.kind.topology(bodies).1;
         let local_bounds: Bounds = shape.compute_local_aabb().into();
         let near = p.alarm + p.offset;
         let swept = search.h * speed > p.alarm;
@@ -257,43 +259,132 @@ impl Proximity {
             self.vertex_contacts[v] = self.contacts.len() as u32;
             self.contacts.push(search.contact(anchor, other, places, pose.rotation * normal, areas[v], v as u64));
         }
-        for (t, &corners) in triangles.iter().enumerate() {
-            let [Some(a), Some(b), Some(c)] = corners.map(|v| self.distances[v as usize]) else { continue };
-            // No point of a triangle is farther from all corners than this, and distance changes no faster than place.
-            let farthest = surface.longest_edge / 3f64.sqrt();
-            if a.distance.min(b.distance).min(c.distance) > near + farthest {
+        self.edges_on_shape(search, surface, kind, near);
+        self.triangles_on_shape(search, surface, kind, near);
+    }
+
+    /// Edges of a surface against a shape, where an edge of the shape or something round reaches between two vertices.
+    fn edges_on_shape(&mut self, search: &Search<'_>, surface: &Surface, kind: ShapeKind, near: f64) {
+        self.edge_places.clear();
+        self.edge_places.resize(surface.edges.len(), None);
+        let (shape, pose) = (kind.shape(search.bodies), kind.pose(search.bodies));
+        let ids = [surface.kind.body(search.bodies), kind.body(search.bodies)];
+        let to_local = |v: u32| {
+            let x = &surface.positions[v as usize];
+            pose.rotation.inverse_transform_vector(&(x - pose.translation.vector))
+        };
+        for (e, &([a, b], area)) in surface.edges.iter().enumerate() {
+            let [Some(at_a), Some(at_b)] = [a, b].map(|v| self.distances[v as usize]) else { continue };
+            // Distance changes no faster than place.
+            let ends = at_a.distance.min(at_b.distance);
+            if 0.5 * (at_a.distance + at_b.distance - surface.longest_edge) > near {
                 continue;
             }
-            let x = corners.map(|v| to_local(&surface.positions[v as usize]));
-            let (mut weights, mut signed) = nearest_on_triangle(shape, &x, &[a, b, c]);
+            let [x, y] = [a, b].map(to_local);
+            let found = nearest_on_edge(shape, &x, &y, [&at_a, &at_b]);
+            self.edge_places[e] = found;
+            let key = (ids[0], ids[1], 1 << 32 | e as u64);
+            let full = EDGE_SHARE * area;
+            let target = found.map(|(s, d)| ([1.0 - s, s, 0.0], full * gained(ends - d.distance)));
+            let Some((weights, area)) = self.faded(key, target, full) else { continue };
+            let at = weights[0] * x + weights[1] * y;
+            let signed = found.map_or_else(|| signed_distance(shape, &at), |(_, signed)| signed);
+            if signed.distance < near {
+                let at = Between { vertices: [a, b, b], weights, at, signed };
+                self.contact_between(search, surface, kind, &at, [a, b].into_iter(), area, key.2);
+            }
+        }
+    }
+
+    /// Triangles of a surface against a shape, where a corner of the shape reaches between the edges.
+    fn triangles_on_shape(&mut self, search: &Search<'_>, surface: &Surface, kind: ShapeKind, near: f64) {
+        let (shape, pose) = (kind.shape(search.bodies), kind.pose(search.bodies));
+        let ids = [surface.kind.body(search.bodies), kind.body(search.bodies)];
+        let triangles = surface.kind.topology(search.bodies).0;
+        // No point of a triangle is farther from all corners than this.
+        let farthest = surface.longest_edge / 3f64.sqrt();
+        for (t, &corners) in triangles.iter().enumerate() {
+            let [Some(a), Some(b), Some(c)] = corners.map(|v| self.distances[v as usize]) else { continue };
+            let lowest = a.distance.min(b.distance).min(c.distance);
+            if lowest > near + farthest {
+                continue;
+            }
+            let x = corners.map(|v| {
+                pose.rotation.inverse_transform_vector(&(surface.positions[v as usize] - pose.translation.vector))
+            });
+            let of_triangle = surface.triangle_edges[t];
+            let on_edges = [0, 1, 2].map(|i| {
+                let forward = corners[i] < corners[(i + 1) % 3];
+                self.edge_places[of_triangle[i] as usize].map(|(s, d)| (if forward { s } else { 1.0 - s }, d))
+            });
+            let (weights, nearest) = nearest_on_triangle(shape, &x, &[a, b, c], &on_edges);
+            let lowest = on_edges.iter().flatten().map(|(_, d)| d.distance).fold(lowest, f64::min);
+            let key = (ids[0], ids[1], 1 << 34 | t as u64);
+            let full = TRIANGLE_SHARE * surface.triangle_areas[t];
+            let inside = nearest.distance < lowest - GAIN;
+            let target = inside.then(|| (weights, full * gained(lowest - nearest.distance)));
+            let Some((weights, area)) = self.faded(key, target, full) else { continue };
+            let at = (0..3).map(|i| weights[i] * x[i]).sum::<Vec3>();
+            let mut signed = if inside { nearest } else { signed_distance(shape, &at) };
             if signed.distance >= near {
                 continue;
             }
-            let feature = 1 << 32 | t as u64;
-            let place = |weights: &[f64; 3]| (0..3).map(|i| weights[i] * x[i]).sum::<Vec3>();
-            if let Some(before) = self.nearest_before.find((ids[0], ids[1], feature)) {
-                let there = signed_distance(shape, &place(before));
-                if there.distance < signed.distance + p.offset {
-                    (weights, signed) = (*before, there);
-                }
+            // Inside the triangle the distance has no slope: the normal is that of the triangle.
+            let across = (x[1] - x[0]).cross(&(x[2] - x[0]));
+            if let Some(normal) = across.try_normalize(0.0) {
+                signed.normal = normal * normal.dot(&signed.normal).signum();
             }
-            let Some(share) = share_between(corners, weights) else { continue };
-            self.nearest_now.keep((ids[0], ids[1], feature), weights);
-            let at = place(&weights);
-            let on_shape = at - signed.distance * signed.normal;
-            let places = [at, on_shape].map(|q| pose.translation.vector + pose.rotation * q);
-            let normal = pose.rotation * signed.normal;
-            // Its area is taken from the corners, so that the areas of all contacts add up to that of the skin.
-            let taken = corners.map(|v| share * areas[v as usize] / 3.0);
-            let area = taken.iter().sum();
-            for (&v, taken) in corners.iter().zip(taken) {
-                if let Some(corner) = self.contacts.get_mut(self.vertex_contacts[v as usize] as usize) {
-                    corner.give_area(taken);
-                }
-            }
-            let anchor = surface.kind.anchor(bodies, corners, weights);
-            self.contacts.push(search.contact(anchor, kind.anchor(on_shape, places[1]), places, normal, area, feature));
+            let at = Between { vertices: corners, weights, at, signed };
+            self.contact_between(search, surface, kind, &at, corners.into_iter(), area, key.2);
         }
+    }
+
+    /// Place and area of a contact between vertices: half way from those of the last step to where and how large it should be. Where that is
+    /// nothing, it stays in place and fades. The area is read off the start of the step, so following all the way could alternate between
+    /// two states.
+    fn faded(&mut self, key: Key, target: Option<([f64; 3], f64)>, full: f64) -> Option<([f64; 3], f64)> {
+        let before = self.areas_before.find(key);
+        let now = match (target, before) {
+            (Some((weights, area)), _) => (weights, 0.5 * (area + before.map_or(0.0, |(_, area)| *area))),
+            (None, Some((weights, area))) => (*weights, 0.5 * area),
+            (None, None) => return None,
+        };
+        if target.is_none() && now.1 < 1e-2 * full {
+            return None;
+        }
+        self.areas_now.keep(key, now);
+        Some(now)
+    }
+
+    /// Adds a contact between vertices of a surface. Its area is taken from those vertices, so that the areas of all contacts add up to that
+    /// of the surface.
+    #[expect(clippy::too_many_arguments, reason = "what a contact is made of")]
+    fn contact_between(
+        &mut self,
+        search: &Search<'_>,
+        surface: &Surface,
+        kind: ShapeKind,
+        between: &Between,
+        vertices: impl ExactSizeIterator<Item = u32>,
+        area: f64,
+        feature: u64,
+    ) {
+        if area <= 0.0 {
+            return;
+        }
+        let taken = area / vertices.len() as f64;
+        for v in vertices {
+            if let Some(contact) = self.contacts.get_mut(self.vertex_contacts[v as usize] as usize) {
+                contact.give_area(taken);
+            }
+        }
+        let pose = kind.pose(search.bodies);
+        let on_shape = between.at - between.signed.distance * between.signed.normal;
+        let places = [between.at, on_shape].map(|q| pose.translation.vector + pose.rotation * q);
+        let anchor = surface.kind.anchor(search.bodies, between.vertices, between.weights);
+        let other = kind.anchor(on_shape, places[1]);
+        let normal = pose.rotation * between.signed.normal;
+        self.contacts.push(search.contact(anchor, other, places, normal, area, feature));
     }
 
     fn surfaces_and_surfaces(&mut self, search: &Search<'_>) {
@@ -463,16 +554,24 @@ fn thin_out(contacts: &mut Vec<Contact>, first: usize) {
     }
 }
 
-/// The share of a corner's area that a point between the corners of a triangle gets: none at a corner, so that it comes and goes
-/// smoothly. On an edge it belongs to one of the two triangles, the one that runs the edge upward.
-fn share_between(corners: [u32; 3], weights: [f64; 3]) -> Option<f64> {
-    for i in 0..3 {
-        if weights[i] < 1e-6 && corners[(i + 1) % 3] > corners[(i + 2) % 3] {
-            return None;
-        }
-    }
-    let share = 1.5 * (1.0 - weights.iter().fold(0.0, |m: f64, w| m.max(*w)));
-    (share > 1e-3).then_some(share)
+/// A point between vertices of a surface, in the frame of a shape, and its distance from the shape.
+struct Between {
+    vertices: [u32; 3],
+    weights: [f64; 3],
+    at: Vec3,
+    signed: Signed,
+}
+
+/// Greatest parts of a surface's area that contacts on its edges and on its triangles stand for: the weights of the quadrature of degree three
+/// over corners, middles of edges and centroid, 3/20, 8/20 and 9/20 of a triangle.
+const EDGE_SHARE: f64 = 0.4;
+const TRIANGLE_SHARE: f64 = 0.45;
+
+/// Weight of a contact that is nearer than its surroundings by some distance: it appears gradually.
+fn gained(distance: f64) -> f64 {
+    const HALF: f64 = 2e-5;
+    let more = (distance - GAIN).max(0.0);
+    more / (more + HALF)
 }
 
 #[cfg(test)]

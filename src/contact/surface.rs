@@ -5,6 +5,7 @@ use super::anchor::Anchor;
 use crate::body::{Bodies, BodyId, BodyKind, HandId, MaterialId};
 use crate::hand::NodeMap;
 use crate::math::{Pose, Vec3, from_glam, to_glam};
+use crate::mesh::SurfaceMesh;
 use crate::tracking::Segment;
 
 /// A surface of sampled points: the skin of a segment, the boundary of a soft body, or the samples of a rigid one.
@@ -55,18 +56,51 @@ pub(super) struct Surface {
     pub bounds: Bounds,
     /// Longest edge at rest, m.
     pub longest_edge: f64,
+    /// The edges between vertices, and the area of the triangles at each, a third of it, at rest, m².
+    pub edges: Vec<([u32; 2], f64)>,
+    /// The edges of each triangle, from one corner to the next; whether they run the same way is in the order of their vertices.
+    pub triangle_edges: Vec<[u32; 3]>,
+    /// Area of each triangle at rest, m².
+    pub triangle_areas: Vec<f64>,
 }
 
 impl Surface {
     pub fn new(bodies: &Bodies, kind: SurfaceKind) -> Self {
         let (triangles, _) = kind.topology(bodies);
-        let mut surface = Self { kind, positions: Vec::new(), bounds: Bounds::of(&[]), longest_edge: 0.0 };
+        let mut surface = Self {
+            kind,
+            positions: Vec::new(),
+            bounds: Bounds::of(&[]),
+            longest_edge: 0.0,
+            edges: Vec::new(),
+            triangle_edges: Vec::new(),
+            triangle_areas: Vec::new(),
+        };
         surface.update(bodies);
+        surface.list_edges(triangles, kind.triangle_areas(bodies));
         let p = &surface.positions;
         let edge = |a: u32, b: u32| (p[a as usize] - p[b as usize]).norm();
         let longest = triangles.iter().flat_map(|&[a, b, c]| [edge(a, b), edge(b, c), edge(c, a)]).fold(0.0, f64::max);
         surface.longest_edge = longest;
         surface
+    }
+
+    fn list_edges(&mut self, triangles: &[[u32; 3]], areas: Vec<f64>) {
+        let mut known = std::collections::BTreeMap::new();
+        for (corners, area) in triangles.iter().zip(&areas) {
+            let of_triangle = [0, 1, 2].map(|i| {
+                let (a, b) = (corners[i], corners[(i + 1) % 3]);
+                let ends = [a.min(b), a.max(b)];
+                let edge = *known.entry(ends).or_insert_with(|| {
+                    self.edges.push((ends, 0.0));
+                    self.edges.len() - 1
+                });
+                self.edges[edge].1 += area / 3.0;
+                edge as u32
+            });
+            self.triangle_edges.push(of_triangle);
+        }
+        self.triangle_areas = areas;
     }
 
     /// Takes the positions over.
@@ -134,6 +168,16 @@ impl SurfaceKind {
         }
     }
 
+    /// Areas of the triangles at rest, m².
+    fn triangle_areas(self, bodies: &Bodies) -> Vec<f64> {
+        let areas = |mesh: &SurfaceMesh| (0..mesh.triangles.len()).map(|t| 0.5 * mesh.area_vector(t).norm()).collect();
+        match self {
+            SurfaceKind::Skin(hand, segment) => areas(&bodies.hands[hand.index()].model().meshes[segment.index()].skin),
+            SurfaceKind::Soft(body) => areas(bodies.soft[body].surface().0),
+            SurfaceKind::Samples(body) => bodies.rigid[body].samples().map_or(Vec::new(), |s| areas(&s.mesh)),
+        }
+    }
+
     /// A point of the surface as a sum of three vertices.
     pub fn anchor(self, bodies: &Bodies, vertices: [u32; 3], weights: [f64; 3]) -> Anchor {
         match self {
@@ -147,9 +191,8 @@ impl SurfaceKind {
                 Anchor::Soft { body, nodes }
             }
             SurfaceKind::Samples(body) => {
-                let sum = |mesh: &crate::mesh::SurfaceMesh| {
-                    (0..3).map(|i| weights[i] * mesh.vertices[vertices[i] as usize]).sum::<Vec3>()
-                };
+                let sum =
+                    |mesh: &SurfaceMesh| (0..3).map(|i| weights[i] * mesh.vertices[vertices[i] as usize]).sum::<Vec3>();
                 let local = bodies.rigid[body].samples().map_or_else(Vec3::zeros, |s| sum(&s.mesh));
                 Anchor::Rigid { body, local }
             }

@@ -276,9 +276,7 @@ impl HandModel {
         terms.clear();
         let offset = state.palm.translation.vector - target.palm.translation.vector;
         let turn = log(&(state.palm.rotation * target.palm.rotation.inverse()));
-        for (dof, offset, k, most) in
-            [(0, offset, c.palm, c.max_force), (3, turn, c.palm_rotation, c.max_torque)]
-        {
+        for (dof, offset, k, most) in [(0, offset, c.palm, c.max_force), (3, turn, c.palm_rotation, c.max_torque)] {
             terms.push(CoordinateTerm {
                 dof,
                 end: offset + moved.fixed_rows::<3>(dof),

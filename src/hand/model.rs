@@ -1,4 +1,3 @@
-
 use super::description::HandDescription;
 use super::dynamics::{Reduced, RigidInertia, total_mass};
 use super::meshing::SegmentMesh;

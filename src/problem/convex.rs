@@ -1,8 +1,8 @@
 use nalgebra::{Matrix3, Vector3};
 use std::ops::Range;
 
-use super::coordinate::CoordinateTerm;
 use super::contensou::{ContactPatch, FrictionModel, PatchPoint};
+use super::coordinate::CoordinateTerm;
 use crate::math::Vec3;
 
 /// The contact problem of one step as the minimum of a convex cost.

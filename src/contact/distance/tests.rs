@@ -169,7 +169,7 @@ fn in_the_notch() {
 }
 
 fn search(shape: &SharedShape, corners: &[Vec3; 3]) -> ([f64; 3], Signed) {
-    nearest_on_triangle(shape, corners, &corners.map(|p| signed_distance(shape, &p)))
+    nearest_on_triangle(shape, corners, &corners.map(|p| signed_distance(shape, &p)), &[None; 3])
 }
 
 fn weighted(corners: &[Vec3; 3], weights: &[f64; 3]) -> Vec3 {
