@@ -15,28 +15,30 @@ fn most_used(pinch: &Pinch) -> f64 {
     pinch.world.touches().filter(|t| t.pressing > 0.05).map(|t| t.used).fold(0.0, f64::max)
 }
 
+/// A capsule held by friction alone for a minute, at about half and at about four fifths of the friction it could have.
 #[test]
-fn a_pinch_at_half_its_friction_does_not_creep() {
-    let mut pinch = Pinch::new(&capsule(), 0.045, 0.7, Method::Aggregate, Pose::identity());
-    let closed = 0.843;
-    pinch.grasp(closed);
-    let start = pinch.object().pose();
-    let mut rattle = 0.0f64;
-    for _ in 0..6000 {
-        pinch.step(closed);
-        rattle = rattle.max(pinch.object().linear_velocity().norm());
+fn a_pinch_does_not_creep() {
+    for (closed, part) in [(0.857, 0.4..0.65), (0.843, 0.7..0.9)] {
+        let mut pinch = Pinch::new(&capsule(), 0.045, 0.7, Method::Aggregate, Pose::identity());
+        pinch.grasp(closed);
+        let start = pinch.object().pose();
+        let mut rattle = 0.0f64;
+        for _ in 0..6000 {
+            pinch.step(closed);
+            rattle = rattle.max(pinch.object().linear_velocity().norm());
+        }
+        let end = pinch.object().pose();
+        let creep = (end.translation.vector - start.translation.vector).norm() / 60.0;
+        let turn = end.rotation.angle_to(&start.rotation) / 60.0;
+        let used = most_used(&pinch);
+        println!(
+            "60 s at {:.0} % of friction: creep {:.2e} µm/s, {turn:.1e} rad/s, fastest {rattle:.1e} m/s",
+            100.0 * used,
+            creep * 1e6
+        );
+        assert!(part.contains(&used), "the pinch is at {used} of its friction");
+        assert!(creep < 1e-6 && turn < 1.7e-5 && rattle < 1e-3);
     }
-    let end = pinch.object().pose();
-    let creep = (end.translation.vector - start.translation.vector).norm() / 60.0;
-    let turn = end.rotation.angle_to(&start.rotation) / 60.0;
-    let used = most_used(&pinch);
-    println!(
-        "60 s at {:.0} % of friction: creep {:.2e} µm/s, {turn:.1e} rad/s, fastest {rattle:.1e} m/s",
-        100.0 * used,
-        creep * 1e6
-    );
-    assert!((0.4..0.65).contains(&used), "the pinch is at {used} of its friction");
-    assert!(creep < 1e-6 && turn < 1e-4 && rattle < 1e-3);
 }
 
 /// Speed of the object that the two fingertips do not give it: against the mean of theirs, which open to both sides of it.
@@ -113,8 +115,10 @@ fn wrench(pinch: &Pinch, finger: usize) -> (Vec3, Vec3, Vec3) {
 #[test]
 fn aggregates_and_points_agree() {
     for shape in [capsule(), RigidShape::Box(Vec3::new(0.012, 0.02, 0.012))] {
-        let [a, p] = METHODS.map(|method| {
-            let mut pinch = Pinch::new(&shape, 0.045, 0.7, method, Pose::identity());
+        // The reference is the same problem with a friction cone at every contact.
+        let [a, p] = [true, false].map(|patches| {
+            let mut pinch = Pinch::new(&shape, 0.045, 0.7, Method::Aggregate, Pose::identity());
+            pinch.world.parameters.contact.patches = patches;
             pinch.grasp(0.92);
             pinch
         });

@@ -458,7 +458,7 @@ impl Islands {
         let Some(island) = self.island_at(bodies, &near.contacts[one as usize]) else { return };
         let island = &mut self.islands[island];
         let first = island.problem.contacts.len() - self.chosen.len();
-        if !pair.aggregate {
+        if !pair.aggregate || !parameters.patches {
             for k in 0..self.chosen.len() {
                 let contact = &near.contacts[self.chosen[k] as usize];
                 let mu = pair.friction.now(blocks.find((pair.a, pair.b, contact.feature)));

@@ -30,6 +30,9 @@ pub struct ContactParameters {
     pub friction: FrictionModel,
     /// How an aggregate's normal force is spread.
     pub pressure: Pressure,
+    /// Whether the contacts of a segment with a body share one friction patch. If not, each has a friction cone of its own: the reference
+    /// that patches are compared with.
+    pub patches: bool,
     /// Whether an aggregate whose normals disagree is split; without, it is the paper's.
     pub split: bool,
     /// From this angle on normals disagree, rad.
@@ -63,6 +66,7 @@ impl Default for ContactParameters {
             method: Method::Aggregate,
             friction: FrictionModel::Exact,
             pressure: Pressure::NonUniform,
+            patches: true,
             split: true,
             split_angle: 1.0,
             alarm: 2e-3,

@@ -36,6 +36,7 @@ fn read_contact(root: &Table<'_>) -> ContactParameters {
         method: word_or(&table, "method", default.method, &METHODS.map(|m| (m, m.name()))),
         friction: word_or(&table, "friction", default.friction, &FrictionModel::ALL.map(|f| (f, f.name()))),
         pressure: word_or(&table, "pressure", default.pressure, &PRESSURES),
+        patches: table.flag_or("patches", default.patches),
         split: table.flag_or("split", default.split),
         split_angle: table
             .number_if_any("split_angle", ranges::SPLIT_ANGLE)

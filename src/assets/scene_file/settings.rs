@@ -40,7 +40,7 @@ impl FromStr for Setting {
 }
 
 /// Every key, and where in a scene it is put: `NAME` is the same in both, `HAND` is every hand.
-const KEYS: [(&str, &str); 23] = [
+const KEYS: [(&str, &str); 24] = [
     ("dt", "dt"),
     ("seconds", "seconds"),
     ("gravity", "gravity"),
@@ -48,6 +48,7 @@ const KEYS: [(&str, &str); 23] = [
     ("friction", "contact.friction"),
     ("pressure", "contact.pressure"),
     ("fingers", "hand.HAND.rigid"),
+    ("aggregate.patches", "contact.patches"),
     ("aggregate.split", "contact.split"),
     ("aggregate.split_angle", "contact.split_angle"),
     ("contact.alarm", "contact.alarm"),

@@ -71,7 +71,7 @@ pub fn register(api: &mut Api) {
     api.add(
         "set(key: string, value)",
         "Changes how the simulation goes on: `friction`, `method`, `pressure`, `gravity`, `refactor`, `drift`, \
-         `aggregate.split`, `aggregate.split_angle`, `contact.alarm`, `contact.offset`, `solver.tolerance`, \
+         `aggregate.patches`, `aggregate.split`, `aggregate.split_angle`, `contact.alarm`, `contact.offset`, `solver.tolerance`, \
          `solver.iterations` or `solver.deadline_ms`.",
         |key: &str, value: Dynamic| set(key, &value),
     );
@@ -166,6 +166,7 @@ fn set(key: &str, value: &Dynamic) -> Result<(), Fault> {
             "friction" => to.contact.friction = from.contact.friction,
             "method" => to.contact.method = from.contact.method,
             "pressure" => to.contact.pressure = from.contact.pressure,
+            "aggregate.patches" => to.contact.patches = from.contact.patches,
             "aggregate.split" => to.contact.split = from.contact.split,
             "aggregate.split_angle" => to.contact.split_angle = from.contact.split_angle,
             "contact.alarm" => to.contact.alarm = from.contact.alarm,
