@@ -102,6 +102,30 @@ fn bench_prints_a_table_and_knows_its_names() {
 }
 
 #[test]
+fn bench_draws_every_step_of_a_task_beside_an_earlier_run() {
+    let (plot, trace) = (file("steps.svg"), file("earlier.csv"));
+    let out = fingerpad(&["run", "pinch", "-q", "--trace", &trace.to_string_lossy()]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let [drawn, beside] = [&plot, &trace].map(|file| file.to_string_lossy());
+    let out =
+        fingerpad(&["bench", "pinch", "--steps", "5", "-q", "--json", "--plot-steps", &drawn, "--beside", &beside]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let drawing = std::fs::read_to_string(&plot).expect("the plot");
+    for name in [">pinch: time of a step<", ">aggregate<", ">point<", ">earlier<", ">step (ms)<"] {
+        assert!(drawing.contains(name), "{name}");
+    }
+    // Aggregates and the earlier run from the first of 250 steps on, points from ten before the measured ones.
+    let data = drawing.split("<g class=\"data\">").nth(1).and_then(|d| d.split("</g>").next()).expect("the curves");
+    let points =
+        |line: &str| line.split("points=\"").nth(1).expect("points").split(' ').filter(|c| c.contains(',')).count();
+    assert_eq!(data.lines().filter(|l| l.starts_with("<polyline")).map(points).collect::<Vec<_>>(), [250, 15, 250]);
+    // A table without step times is told before anything is measured.
+    std::fs::write(&trace, "time,x\n0,1\n").expect("a file");
+    let out = fingerpad(&["bench", "pinch", "-q", "--plot-steps", &drawn, "--beside", &beside]);
+    assert!(out.status.code() == Some(2) && text(&out.stderr).contains("`step_ms`"), "{}", text(&out.stderr));
+}
+
+#[test]
 fn aggregates_do_not_grow_with_the_resolution_of_the_skin() {
     let plot = file("resolution.svg");
     let study = json(&[
