@@ -33,7 +33,8 @@ fn run_prints_one_object_with_every_key() {
         "tetrahedra",
         "contacts",
         "constraints",
-        "solve_ms",
+        "stages_ms",
+        "contact_ms",
         "step_ms",
         "max_penetration_mm",
         "solver",
@@ -48,11 +49,17 @@ fn run_prints_one_object_with_every_key() {
     for (key, inner) in [
         ("contacts", &["mean", "max"][..]),
         ("constraints", &["mean", "max"]),
-        ("solve_ms", &["median", "p99", "max"]),
+        ("contact_ms", &["median", "p99", "max"]),
         ("step_ms", &["median", "p99", "max"]),
         ("solver", &["iterations_mean", "residual_max", "not_converged"]),
     ] {
         assert!(inner.iter().all(|i| run[key][*i].is_number()), "{key}: {}", run[key]);
+    }
+    let stages = run["stages_ms"].as_object().expect("an object");
+    assert!(stages.len() == 7 && stages.values().all(|s| ["median", "p99", "max"].iter().all(|i| s[i].is_number())));
+    // Points have rows and a position correction, aggregates a convex problem.
+    for (stage, point) in [("free", true), ("assembly", true), ("formulation", false), ("correction", true)] {
+        assert_eq!(stages[stage]["max"].as_f64().is_some_and(|x| x > 0.0), point, "{stage}");
     }
     assert_eq!(run["state_hash"].as_str().map(str::len), Some(16));
     let again: serde_json::Value = serde_json::from_slice(&fingerpad(&arguments).stdout).expect("JSON");

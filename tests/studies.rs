@@ -55,9 +55,18 @@ fn bench_measures_shipped_scenes_by_both_methods() {
         {
             assert!(number(row, path) > 0.0, "{path}: {row}");
         }
-        for stage in ["proximity", "free", "assembly", "solve", "correction"] {
-            assert!(number(row, "/step_ms/max") >= number(row, &format!("/stages_ms/{stage}")), "{stage}: {row}");
+        let stages = ["free", "proximity", "formulation", "assembly", "solve", "advance", "correction"];
+        for stage in stages {
+            let [median, p99, max] = ["median", "p99", "max"].map(|k| number(row, &format!("/stages_ms/{stage}/{k}")));
+            assert!(median <= p99 && p99 <= max && max <= number(row, "/step_ms/max"), "{stage}: {row}");
         }
+        // Aggregates have a convex problem, points rows and a correction of positions.
+        let convex = row["method"] == "aggregate";
+        assert_eq!(number(row, "/stages_ms/formulation/max") > 0.0, convex);
+        assert_eq!(number(row, "/stages_ms/assembly/max") > 0.0, !convex);
+        let parts = stages[2..].iter().map(|stage| number(row, &format!("/means_ms/{stage}"))).sum::<f64>();
+        assert!((parts - number(row, "/means_ms/contact")).abs() < 1e-9, "{row}");
+        assert_eq!(row["whole_step_ms"].is_object(), convex);
         assert!((number(row, "/sim_seconds") - 0.2).abs() < 1e-9 && number(row, "/max_penetration_mm") < 1.0);
     }
     assert!(number(&rows[1], "/constraints/mean") > 3.0 * number(&rows[0], "/constraints/mean"), "{rows:?}");
@@ -66,12 +75,14 @@ fn bench_measures_shipped_scenes_by_both_methods() {
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!((lines.len(), lines[0][0], lines[2][1]), (4, "scenario", "point"));
     // The paper has no figures for these scenes, and nothing is lost in them.
-    let is_empty = |column: usize| lines[0][column].starts_with("paper.") || lines[0][column] == "lost_at";
-    let is_right =
-        |column: usize, cell: &str| if is_empty(column) { cell.is_empty() } else { cell.parse::<f64>().is_ok() };
+    // Points do not play a whole scene.
     for line in &lines[1..] {
         assert_eq!(line.len(), lines[0].len());
-        assert!((2..line.len()).all(|column| is_right(column, line[column])), "{line:?}");
+        for (head, cell) in lines[0].iter().zip(line).skip(2) {
+            let whole = head.starts_with("whole_step_ms") && line[1] == "point";
+            let is_empty = whole || head.starts_with("paper.") || *head == "lost_at";
+            assert!(if is_empty { cell.is_empty() } else { cell.parse::<f64>().is_ok() }, "{head}: {line:?}");
+        }
     }
 }
 
@@ -80,12 +91,38 @@ fn bench_prints_a_table_and_knows_its_names() {
     let out = fingerpad(&["bench", "rest", "--quick", "-q"]);
     let table = text(&out.stdout);
     assert!(
-        ["contacts", "correction", "p99", "× real time", "rest "].iter().all(|word| table.contains(word)),
+        ["contacts", "held median", "whole median", "formulation", "correction", "p99", "× real time", "rest "]
+            .iter()
+            .all(|word| table.contains(word)),
         "{table}"
     );
     let out = fingerpad(&["bench", "rset"]);
     assert!(out.status.code() == Some(2) && out.stdout.is_empty());
     assert!(["`rset`", "free_motion", "pinch", "table"].iter().all(|word| text(&out.stderr).contains(word)));
+}
+
+#[test]
+fn bench_draws_every_step_of_a_task_beside_an_earlier_run() {
+    let (plot, trace) = (file("steps.svg"), file("earlier.csv"));
+    let out = fingerpad(&["run", "pinch", "-q", "--trace", &trace.to_string_lossy()]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let [drawn, beside] = [&plot, &trace].map(|file| file.to_string_lossy());
+    let out =
+        fingerpad(&["bench", "pinch", "--steps", "5", "-q", "--json", "--plot-steps", &drawn, "--beside", &beside]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let drawing = std::fs::read_to_string(&plot).expect("the plot");
+    for name in [">pinch: time of a step<", ">aggregate<", ">point<", ">earlier<", ">step (ms)<"] {
+        assert!(drawing.contains(name), "{name}");
+    }
+    // Aggregates and the earlier run from the first of 250 steps on, points from ten before the measured ones.
+    let data = drawing.split("<g class=\"data\">").nth(1).and_then(|d| d.split("</g>").next()).expect("the curves");
+    let points =
+        |line: &str| line.split("points=\"").nth(1).expect("points").split(' ').filter(|c| c.contains(',')).count();
+    assert_eq!(data.lines().filter(|l| l.starts_with("<polyline")).map(points).collect::<Vec<_>>(), [250, 15, 250]);
+    // A table without step times is told before anything is measured.
+    std::fs::write(&trace, "time,x\n0,1\n").expect("a file");
+    let out = fingerpad(&["bench", "pinch", "-q", "--plot-steps", &drawn, "--beside", &beside]);
+    assert!(out.status.code() == Some(2) && text(&out.stderr).contains("`step_ms`"), "{}", text(&out.stderr));
 }
 
 #[test]
@@ -114,8 +151,16 @@ fn aggregates_do_not_grow_with_the_resolution_of_the_skin() {
     assert!(constraints(4.0, "point") > 2.0 * constraints(1.0, "point"), "{rows:?}");
     assert!(of(4.0, "aggregate", "/contacts/mean") > of(1.0, "aggregate", "/contacts/mean"), "{rows:?}");
     assert!(number(&study, "/growth/point/constraints") > number(&study, "/growth/aggregate/constraints"));
+    for row in rows {
+        let contact = number(row, "/contact_ms/median");
+        assert!(contact >= number(row, "/stages_ms/solve/median") && contact < number(row, "/step_ms/max"), "{row}");
+    }
+    assert!(number(&study, "/growth/point/contact_ms") > 0.0);
     let drawing = std::fs::read_to_string(plot).expect("the plot");
-    assert!(drawing.starts_with("<svg") && [">aggregate<", ">point<"].iter().all(|name| drawing.contains(name)));
+    assert!(
+        drawing.starts_with("<svg")
+            && [">aggregate<", ">point<", ">Whole cost of contact<"].iter().all(|name| drawing.contains(name))
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ pub mod progress;
 pub mod report;
 pub mod sample;
 mod scenes;
+mod steps_plot;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use serde_json::{Value, json};
 
 use self::progress::Bar;
 use self::scenes::{Budget, Measured};
+use self::steps_plot::{StepsPlot, StepsPlotArguments};
 use super::{Talk, load_model, write_file};
 use crate::assets::builtin_scenes;
 
@@ -47,6 +49,8 @@ pub struct Arguments {
     /// Write a report with tables, plots and pictures: index.html, which needs no other file, and the plotted numbers.
     #[arg(long, value_name = "FOLDER")]
     report: Option<PathBuf>,
+    #[command(flatten)]
+    steps_plot: StepsPlotArguments,
 }
 
 /// The scene whose hand nobody moves: there is little to measure in it, unless it is asked for.
@@ -68,6 +72,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         std::fs::create_dir_all(folder)
             .map_err(|error| anyhow::anyhow!("cannot make the folder {}: {error}", folder.display()))?;
     }
+    let steps_plot = StepsPlot::new(&arguments.steps_plot)?;
     if cfg!(debug_assertions) {
         talk.say("note: this is not a release build; times mean little");
     }
@@ -85,6 +90,9 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         );
     } else {
         paper::print(&table);
+    }
+    if let Some(plot) = steps_plot {
+        plot.save(&scenes, talk)?;
     }
     match &arguments.report {
         Some(folder) => report::write(folder, &machine, scenes, &table, talk),

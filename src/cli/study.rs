@@ -18,7 +18,7 @@ pub enum Study {
     Cone(cone::Arguments),
     /// The deepest point left inside another body after each step, both methods (Talvas 2015, §5.3).
     Penetration(penetration::Arguments),
-    /// Constraints and solve time over the resolution of the skin, both methods (Talvas 2015, §5.3).
+    /// Constraints and cost of contact over the resolution of the skin, both methods (Talvas 2015, §5.3).
     Resolution(resolution::Arguments),
     /// How far the legs of a soft table spread, and what couples them (Duriez 2006, fig. 6 and 9 to 11).
     Table(table::Arguments),

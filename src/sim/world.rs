@@ -112,6 +112,7 @@ impl World {
         }
         let step = self.step_input();
         let mut clock = Stopwatch::start();
+        self.times = StageTimes::default();
         self.free_motion(&step);
         self.times.free = clock.lap();
         self.near.find(&self.bodies, &self.materials, &self.parameters.contact, step.h);
@@ -134,12 +135,15 @@ impl World {
             self.times.solve = clock.lap();
             self.apply_forces(&step);
             self.advance(&step);
+            self.times.advance = clock.lap();
             self.correct_positions(&step);
             self.times.correction = clock.lap();
         }
-        self.times.total = clock.total();
         self.steps += 1;
-        self.close()
+        let report = self.close();
+        clock.lap();
+        self.times.total = clock.total();
+        report
     }
 
     fn step_input(&self) -> Step {
@@ -157,13 +161,12 @@ impl World {
         let p = self.parameters;
         let solver = ConvexParameters { iterations: p.solver.iterations.min(100), ..Default::default() };
         let mut budget = Budget::new(p.deadline, self.grant.take(), clock.start);
-        (self.times.assembly, self.times.solve, self.times.correction) = (0.0, 0.0, 0.0);
         self.system.islands.forget_solutions();
         self.system.start(&self.bodies, &self.near, &p.contact, step.h);
         for pass in 0..Islands::passes() {
             let first = pass == 0;
             self.system.formulate(&mut self.bodies, &self.near, &self.attachments, &p.contact, step.h, first);
-            self.times.assembly += clock.lap();
+            self.times.formulation += clock.lap();
             self.system.islands.solve(&solver, || budget.go_on());
             self.times.solve += clock.lap();
             self.system.islands.apply(&mut self.bodies, step.h, first);
@@ -172,14 +175,14 @@ impl World {
             }
             self.follow_bones();
             let again = self.system.islands.measure(&self.bodies, &self.near, p.contact.offset);
-            self.times.correction += clock.lap();
+            self.times.advance += clock.lap();
             if !again || budget.ended {
                 break;
             }
         }
         self.cut_short = budget.ended.then_some(budget.spent);
         self.system.keep(&self.bodies, &self.near, &p.contact, SLOW, step.h);
-        self.times.correction += clock.lap();
+        self.times.advance += clock.lap();
     }
 
     /// Contacts and attachments as rows with laws, and the contact problem of every group of bodies that touch.
@@ -392,19 +395,43 @@ pub struct Statistics {
     pub penetration: f64,
 }
 
-/// Time that the stages of a step took, s.
+/// Time that the stages of a step took, s. A stage that the method does not have took none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageTimes {
-    /// Finding what is close.
-    pub proximity: f64,
     /// Free motion of all bodies.
     pub free: f64,
-    /// Rows and the Delassus operator.
+    /// Finding what is close.
+    pub proximity: f64,
+    /// Building the convex contact problem of every island, in all passes.
+    pub formulation: f64,
+    /// Rows and the Delassus operator, for the methods that are solved on velocities.
     pub assembly: f64,
     /// The solver.
     pub solve: f64,
-    /// Applying the solution, advancing the bodies, and measuring the gaps; with other methods post-stabilisation.
+    /// Applying the solution, advancing the bodies and, for the convex problem, measuring the gaps.
+    pub advance: f64,
+    /// Position correction, for the methods that are solved on velocities.
     pub correction: f64,
-    /// All of it.
+    /// The whole step.
     pub total: f64,
+}
+
+impl StageTimes {
+    /// Names of the stages, in the order of the step.
+    pub const NAMES: [&str; 7] = ["free", "proximity", "formulation", "assembly", "solve", "advance", "correction"];
+
+    /// Times of the stages, in the order of [`StageTimes::NAMES`], s.
+    pub fn stages(&self) -> [f64; 7] {
+        [self.free, self.proximity, self.formulation, self.assembly, self.solve, self.advance, self.correction]
+    }
+
+    /// Name and time of each stage.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, f64)> + use<> {
+        Self::NAMES.into_iter().zip(self.stages())
+    }
+
+    /// The whole cost of contact: every stage but free motion and proximity, s.
+    pub fn contact(&self) -> f64 {
+        self.stages()[2..].iter().sum()
+    }
 }

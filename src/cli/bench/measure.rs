@@ -1,30 +1,18 @@
 use std::time::Instant;
 
 use anyhow::bail;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::assets::Scene;
 use crate::cli::run::summary::Summary;
-use crate::sim::{StageTimes, Status};
+use crate::sim::Status;
 
-/// Reads one stage's time, s.
-type Stage = fn(&StageTimes) -> f64;
+/// What readers of a table of stages must know.
+pub const STAGES_NOTE: &str = "formulation builds the convex contact problem of the aggregates, advance applies its solution and measures the gaps; \
+     points have assembly (rows and Delassus operator) and correction (of positions) instead; contact is every stage but free motion and proximity";
 
-/// The stages of a step, in the order in which tables list them.
-pub const STAGES: [(&str, Stage); 5] = [
-    ("proximity", |t| t.proximity),
-    ("free", |t| t.free),
-    ("assembly", |t| t.assembly),
-    ("solve", |t| t.solve),
-    ("correction", |t| t.correction),
-];
-
-/// What readers of a table must know to compare the methods fairly.
-pub const ASSEMBLY_NOTE: &str =
-    "assembly is the formulation of the contact problem; the distribution of pressure is part of the solve";
-
-/// Makes steps of a scene and measures them: the object of `run --json`, over these steps only, with the median and the
-/// mean of each stage added as `stages_ms` and `means_ms`. After each step `seen` is told how many were made.
+/// Makes steps of a scene and measures them: the object of `run --json`, over these steps only, with the mean of each stage added as
+/// `means_ms`. After each step `seen` is told how many were made.
 pub fn measure(scene: &mut Scene, steps: u64, mut seen: impl FnMut(u64)) -> anyhow::Result<Value> {
     measure_while(scene, steps, |_, made| {
         seen(made);
@@ -39,16 +27,12 @@ pub fn measure_while(
     mut look: impl FnMut(&Scene, u64) -> bool,
 ) -> anyhow::Result<Value> {
     let mut summary = Summary::default();
-    let mut stages = STAGES.map(|_| Vec::with_capacity(steps as usize));
     let mut made = 0;
     while made < steps {
         let seconds = make_step(scene)?;
         made += 1;
         summary.wall += seconds;
         summary.add(&scene.world, seconds);
-        for (samples, (_, time)) in stages.iter_mut().zip(STAGES) {
-            samples.push(1e3 * time(scene.world.times()));
-        }
         if !look(scene, made) {
             break;
         }
@@ -57,13 +41,7 @@ pub fn measure_while(
     let mut row = summary.as_json(scene);
     row["sim_seconds"] = json!(simulated);
     row["realtime_factor"] = json!(simulated / summary.wall.max(f64::MIN_POSITIVE));
-    let by_stage = |of: fn(&[f64]) -> f64| {
-        let pairs = stages.iter().zip(STAGES).map(|(samples, (name, _))| (name.to_string(), json!(of(samples))));
-        Value::Object(pairs.collect::<Map<_, _>>())
-    };
-    row["stages_ms"] = by_stage(median);
-    row["means_ms"] = by_stage(mean);
-    row["means_ms"]["step"] = json!(1e3 * summary.wall / made.max(1) as f64);
+    row["means_ms"] = summary.means();
     Ok(row)
 }
 
@@ -101,14 +79,4 @@ pub fn steps_of(scene: &Scene) -> u64 {
 /// A number of a row, by its path; zero where the row has none.
 pub fn number(row: &Value, path: &str) -> f64 {
     row.pointer(path).and_then(Value::as_f64).unwrap_or(0.0)
-}
-
-fn median(samples: &[f64]) -> f64 {
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
-}
-
-fn mean(samples: &[f64]) -> f64 {
-    samples.iter().sum::<f64>() / samples.len().max(1) as f64
 }

@@ -56,9 +56,10 @@ fn body(page: &mut Page, machine: &Value, scenes: &[Measured], table: &[Value], 
     tables::machine(page, machine);
     page.words("h2", &[], "Beside the paper");
     tables::beside_the_paper(page, table);
-    page.words("h2", &[], "All scenes by stage");
+    page.words("h2", &[], "All scenes");
     tables::scenes(page, scenes);
     page.words("h2", &[], "Where the time goes");
+    tables::stages(page, scenes);
     figures::solve_over_contacts(page, scenes);
     figures::stages(page, scenes);
     page.words("h2", &[], "Grasps over time");

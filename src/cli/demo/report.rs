@@ -1,9 +1,10 @@
 use super::{PARTS, Played};
 use crate::cli::bench::machine::machine;
-use crate::cli::bench::measure::{STAGES, number};
+use crate::cli::bench::measure::number;
 use crate::cli::bench::report::{figures, tables};
 use crate::cli::page::{Page, data_uri, document};
-use crate::cli::plot::{Axis, Bar, Bars, Scale};
+use crate::cli::plot::Bar;
+use crate::sim::StageTimes;
 
 /// The report of a demo that was played, with the pictures of its parts or why there are none.
 pub fn page(played: &Played, pictures: &Result<Vec<Vec<u8>>, String>) -> String {
@@ -68,8 +69,10 @@ fn drawn(page: &mut Page, played: &Played, pictures: &Result<Vec<Vec<u8>>, Strin
 fn times(page: &mut Page, played: &Played) {
     let columns: Vec<(&str, String)> = [("contacts", "/contacts/mean".into()), ("rows", "/constraints/mean".into())]
         .into_iter()
-        .chain(STAGES.map(|(stage, _)| (stage, format!("/stages_ms/{stage}"))))
-        .chain([("step", "/step_ms/median".into()), ("p99", "/step_ms/p99".into())])
+        .chain(StageTimes::NAMES.map(|stage| (stage, format!("/stages_ms/{stage}/median"))))
+        .chain(
+            [("step", "median"), ("p99", "p99"), ("max", "max")].map(|(name, key)| (name, format!("/step_ms/{key}"))),
+        )
         .collect();
     page.element("div", &[("class", "scroll")], |page| {
         page.element("table", &[("id", "stages")], |page| {
@@ -95,19 +98,14 @@ fn times(page: &mut Page, played: &Played) {
     });
     let bar = |part: &super::Part| Bar {
         name: part.doing.into(),
-        parts: STAGES.map(|(stage, _)| number(&part.row, &format!("/stages_ms/{stage}"))).into(),
+        parts: figures::stage_medians(&part.row),
         end: format!("{:.2}", number(&part.row, "/step_ms/median")),
     };
-    let bars = Bars {
-        title: "a step by stage".into(),
-        axis: Axis::new("time (ms)", Scale::Linear),
-        parts: STAGES.map(|(stage, _)| stage.to_string()).into(),
-        bars: played.parts.iter().map(bar).collect(),
-    };
+    let bars = figures::drawn_bars("a step by stage", played.parts.iter().map(bar).collect());
     figures::figure(
         page,
         "one",
-        &[bars.inline()],
+        &[bars],
         "Times are medians over the steps of each part, in ms; at the end of each bar that of the whole step of 10 ms. \
          Contacts and rows are means.",
     );

@@ -1,7 +1,7 @@
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::assets::Scene;
-use crate::sim::World;
+use crate::sim::{StageTimes, World};
 use crate::tracking::PHALANGES;
 
 /// What became of a run.
@@ -10,7 +10,8 @@ pub struct Summary {
     contacts: Count,
     constraints: Count,
     iterations: Count,
-    solve: Vec<f64>,
+    /// Times of each step's stages.
+    times: Vec<StageTimes>,
     step: Vec<f64>,
     penetration: f64,
     residual: f64,
@@ -67,7 +68,7 @@ impl Summary {
         self.contacts.add(statistics.contacts);
         self.constraints.add(statistics.constraints);
         self.iterations.add(statistics.iterations);
-        self.solve.push(world.times().solve);
+        self.times.push(*world.times());
         self.step.push(seconds);
         self.penetration = self.penetration.max(statistics.penetration);
         self.residual = self.residual.max(statistics.residual);
@@ -92,7 +93,8 @@ impl Summary {
             "tetrahedra": tetrahedra(scene),
             "contacts": count(&self.contacts),
             "constraints": count(&self.constraints),
-            "solve_ms": Spread::of(&self.solve).as_json(),
+            "stages_ms": self.stages().map(|(name, spread)| (name.to_string(), spread.as_json())).collect::<Map<_, _>>(),
+            "contact_ms": self.contact().as_json(),
             "step_ms": Spread::of(&self.step).as_json(),
             "max_penetration_mm": 1e3 * self.penetration,
             "solver": {
@@ -135,9 +137,9 @@ impl Summary {
         }
         println!();
         println!("{:<15} {:>9} {:>9} {:>9}", "ms", "median", "p99", "max");
-        for (name, times) in [("solve", &self.solve), ("step", &self.step)] {
-            let t = Spread::of(times);
-            println!("{name:<15} {:>9.4} {:>9.4} {:>9.4}", t.median, t.p99, t.max);
+        let whole = [("contact", self.contact()), ("step", Spread::of(&self.step))];
+        for (name, t) in self.stages().filter(|(_, t)| t.max > 0.0).chain(whole) {
+            println!("{:<15} {:>9.4} {:>9.4} {:>9.4}", name.replace('_', " "), t.median, t.p99, t.max);
         }
         println!();
         if !bodies.rigid.is_empty() {
@@ -148,6 +150,30 @@ impl Summary {
             println!("{name:<15} {:>9.4} {:>9.4} {:>9.4}   {:.4}", p.x, p.y, p.z, body.linear_velocity().norm());
         }
         println!("state           {:016x}", world.state_hash());
+    }
+
+    /// Times of the stages, by name.
+    fn stages(&self) -> impl Iterator<Item = (&'static str, Spread)> + '_ {
+        let samples = |place: usize| self.times.iter().map(|t| t.stages()[place]).collect::<Vec<_>>();
+        StageTimes::NAMES.into_iter().enumerate().map(move |(place, name)| (name, Spread::of(&samples(place))))
+    }
+
+    /// Times of everything but free motion and proximity.
+    fn contact(&self) -> Spread {
+        Spread::of(&self.times.iter().map(StageTimes::contact).collect::<Vec<_>>())
+    }
+
+    /// Means of the stages, of contact and of the whole step, ms.
+    pub fn means(&self) -> Value {
+        let mean = |of: &dyn Fn(&StageTimes) -> f64| {
+            json!(1e3 * self.times.iter().map(of).sum::<f64>() / self.times.len().max(1) as f64)
+        };
+        let stages = StageTimes::NAMES.into_iter().enumerate();
+        let mut means: Map<_, _> =
+            stages.map(|(place, name)| (name.to_string(), mean(&|t| t.stages()[place]))).collect();
+        means.insert("contact".into(), mean(&StageTimes::contact));
+        means.insert("step".into(), json!(1e3 * self.step.iter().sum::<f64>() / self.step.len().max(1) as f64));
+        Value::Object(means)
     }
 
     fn realtime_factor(&self, world: &World) -> f64 {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::save_plots;
 use crate::assets::{Setting, load_builtin_scene};
 use crate::cli::Talk;
-use crate::cli::bench::measure::{ASSEMBLY_NOTE, advance, measure, number, steps_of};
+use crate::cli::bench::measure::{STAGES_NOTE, advance, measure, number, steps_of};
 use crate::cli::bench::progress::Progress;
 use crate::cli::plot::{Axis, Plot, Scale, Series};
 use crate::contact::Method;
@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Draw constraints and solve time.
+    /// Draw constraints and the whole cost of contact: every stage but free motion and proximity.
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
 }
@@ -64,10 +64,10 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     println!("from the coarsest skin to the finest, times as many:");
     for method in [Method::Aggregate, Method::Point].map(Method::name) {
         let growth = |key: &str| number(&finding, &format!("/{method}/{key}"));
-        let [constraints, solve, total] = ["constraints", "solve_ms", "total_ms"].map(growth);
-        println!("{method:<9} constraints {constraints:>6.2}, solve time {solve:>8.2}, whole step {total:>8.2}");
+        let [constraints, contact, total] = ["constraints", "contact_ms", "total_ms"].map(growth);
+        println!("{method:<9} constraints {constraints:>6.2}, contact time {contact:>8.2}, whole step {total:>8.2}");
     }
-    println!("{ASSEMBLY_NOTE}");
+    println!("{STAGES_NOTE}");
     Ok(())
 }
 
@@ -101,7 +101,7 @@ fn print_heads() {
     );
     println!(
         "{:>6} {:<9} {:>8} {:>11} {:>10} {:>10} {:>10} {:>10} {:>6} {:>9}",
-        "skin ×", "", "contacts", "constraints", "iterations", "assembly", "solve", "total", "steps", "not conv."
+        "skin ×", "", "contacts", "constraints", "iterations", "solve", "contact", "total", "steps", "not conv."
     );
 }
 
@@ -115,8 +115,8 @@ fn print_row(row: &Value) {
         n("/contacts/mean"),
         n("/constraints/mean"),
         n("/solver/iterations_mean"),
-        n("/stages_ms/assembly"),
-        n("/stages_ms/solve"),
+        n("/stages_ms/solve/median"),
+        n("/contact_ms/median"),
         n("/step_ms/median"),
         n("/steps"),
         n("/solver/not_converged"),
@@ -132,9 +132,11 @@ fn finding(rows: &[Value]) -> Value {
         let (Some(first), Some(last)) = (of_method.iter().min_by(by_factor), of_method.iter().max_by(by_factor)) else {
             continue;
         };
-        for (key, path) in
-            [("constraints", "/constraints/mean"), ("solve_ms", "/stages_ms/solve"), ("total_ms", "/step_ms/median")]
-        {
+        for (key, path) in [
+            ("constraints", "/constraints/mean"),
+            ("contact_ms", "/contact_ms/median"),
+            ("total_ms", "/step_ms/median"),
+        ] {
             growth[method][key] = json!(number(last, path) / number(first, path).max(f64::MIN_POSITIVE));
         }
     }
@@ -156,6 +158,6 @@ fn plots(rows: &[Value]) -> [Plot; 2] {
     };
     [
         plot("Constraints of a pinch", "rows", "/constraints/mean"),
-        plot("Time of a solve", "median time (ms)", "/stages_ms/solve"),
+        plot("Whole cost of contact", "median time (ms)", "/contact_ms/median"),
     ]
 }

@@ -330,20 +330,27 @@ fn speeds(ui: &mut Ui, report: &Report, drawn: &Drawn) {
 
 fn numbers(ui: &mut Ui, report: &Report) {
     let (times, statistics) = (&report.times, &report.statistics);
-    let rows = [
-        ("free motion", times.free, "contacts", statistics.contacts.to_string()),
-        ("proximity", times.proximity, "constraints", statistics.constraints.to_string()),
-        ("assembly", times.assembly, "iterations", statistics.iterations.to_string()),
-        ("solve", times.solve, "groups", statistics.groups.to_string()),
-        ("correction", times.correction, "deepest", format!("{:.2} mm", 1e3 * statistics.penetration)),
-        ("step", times.total, "steps", report.steps.to_string()),
+    let counts = [
+        ("contacts", statistics.contacts.to_string()),
+        ("constraints", statistics.constraints.to_string()),
+        ("iterations", statistics.iterations.to_string()),
+        ("residual", format!("{:.0e}", statistics.residual)),
+        ("groups", statistics.groups.to_string()),
+        ("not converged", statistics.unconverged.to_string()),
+        ("deepest", format!("{:.2} mm", 1e3 * statistics.penetration)),
+        ("steps", report.steps.to_string()),
     ];
+    // The stages that the method has.
+    let mut stages = times.named().filter(|(_, seconds)| *seconds > 0.0).chain([("step", times.total)]);
+    let small = |ui: &mut Ui, text: &str| ui.label(RichText::new(text).size(11.5));
+    let number = |ui: &mut Ui, text: String| ui.label(RichText::new(text).monospace().size(11.5));
     Grid::new("numbers").num_columns(4).spacing([6.0, 1.0]).show(ui, |ui| {
-        for (stage, seconds, name, count) in rows {
-            ui.label(RichText::new(stage).size(11.5));
-            ui.label(RichText::new(format!("{:.2} ms", 1e3 * seconds)).monospace().size(11.5));
-            ui.label(RichText::new(name).size(11.5));
-            ui.label(RichText::new(count).monospace().size(11.5));
+        for (name, count) in counts {
+            let stage = stages.next();
+            small(ui, stage.map_or("", |(stage, _)| stage));
+            number(ui, stage.map_or(String::new(), |(_, seconds)| format!("{:.2} ms", 1e3 * seconds)));
+            small(ui, name);
+            number(ui, count);
             ui.end_row();
         }
     });

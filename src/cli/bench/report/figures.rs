@@ -1,9 +1,12 @@
-use crate::cli::bench::measure::{STAGES, number};
+use serde_json::Value;
+
+use crate::cli::bench::measure::number;
 use crate::cli::bench::paper::written;
 use crate::cli::bench::sample::Sample;
 use crate::cli::bench::scenes::Measured;
 use crate::cli::page::Page;
 use crate::cli::plot::{Axis, Bar, Bars, Plot, Scale, Series, Style};
+use crate::sim::StageTimes;
 
 /// The methods, as curves are named and coloured.
 const METHODS: [&str; 2] = ["aggregate", "point"];
@@ -70,20 +73,26 @@ pub fn stages(page: &mut Page, scenes: &[Measured]) {
         "two",
         &drawings,
         "Medians of the stages of a step in scenes with hands; at the end of each bar the median of the whole step, in \
-         ms. The two axes differ. With aggregates the assembly contains the solution for the spread of the pressure.",
+         ms. The two axes differ.",
     );
 }
 
 fn bar(one: &Measured) -> Bar {
     Bar {
         name: one.word("scenario").into(),
-        parts: STAGES.map(|(stage, _)| number(&one.row, &format!("/stages_ms/{stage}"))).into(),
+        parts: stage_medians(&one.row),
         end: written(number(&one.row, "/step_ms/median")),
     }
 }
 
-fn drawn_bars(title: &str, bars: Vec<Bar>) -> String {
-    let parts = STAGES.map(|(stage, _)| stage.to_string()).into();
+/// The medians of the stages, in the order of their names, ms.
+pub fn stage_medians(row: &Value) -> Vec<f64> {
+    StageTimes::NAMES.map(|stage| number(row, &format!("/stages_ms/{stage}/median"))).into()
+}
+
+/// Bars whose parts are the stages.
+pub fn drawn_bars(title: &str, bars: Vec<Bar>) -> String {
+    let parts = StageTimes::NAMES.map(String::from).into();
     Bars { title: title.into(), axis: Axis::new("time (ms)", Scale::Linear), parts, bars }.inline()
 }
 

@@ -1,8 +1,8 @@
 use serde_json::Value;
 
-use crate::cli::bench::measure::{ASSEMBLY_NOTE, number};
+use crate::cli::bench::measure::{STAGES_NOTE, number};
 use crate::cli::bench::paper;
-use crate::cli::bench::scenes::{COLUMNS, Measured, steps_made};
+use crate::cli::bench::scenes::{COLUMNS, Measured, cell, stage_paths, steps_made};
 use crate::cli::page::Page;
 
 /// What the machine and the program are.
@@ -26,7 +26,7 @@ pub fn machine(page: &mut Page, machine: &Value) {
     }
 }
 
-/// Every scene by stage.
+/// Every scene.
 pub fn scenes(page: &mut Page, scenes: &[Measured]) {
     page.element("div", &[("class", "scroll")], |page| {
         page.element("table", &[("id", "scenes")], |page| {
@@ -40,8 +40,9 @@ pub fn scenes(page: &mut Page, scenes: &[Measured]) {
     page.words(
         "p",
         &[("class", "notes")],
-        "Contacts, constraints and iterations: means of a step. Times: medians in ms; total is the whole step, p99 its \
-         99th percentile. × real time: simulated time by the time it took. Not conv.: solves that stopped at the limit of \
+        "Contacts, constraints and iterations: means of a step. Held: time of a step at the end of the scene, in ms, its median, 99th \
+         percentile and maximum. Whole: the same from the beginning of the scene, where the method plays all of it. × real time: \
+         simulated time by the time it took. Not conv.: solves that stopped at the limit of \
          sweeps. Deepest: the deepest point left inside another body by any step. Steps: fewer than wanted where the time of the row was up, or where \
          the object was lost.",
     );
@@ -54,12 +55,39 @@ fn scene_line(page: &mut Page, one: &Measured) {
         page.element("td", &[("class", "left")], |page| page.words("span", &[("class", method)], method));
         for (_, path, _, digits) in COLUMNS {
             // A fourth digit is for the smallest times only.
-            let x = number(&one.row, path);
-            let digits = if x >= 100.0 { digits.min(1) } else { digits.min(3) };
-            page.words("td", &[], &format!("{x:.digits$}"));
+            let digits = if number(&one.row, path) >= 100.0 { digits.min(1) } else { digits.min(3) };
+            page.words("td", &[], &cell(&one.row, path, digits));
         }
         page.words("td", &[], &steps_made(&one.row));
     });
+}
+
+/// The stages of every scene's measured steps.
+pub fn stages(page: &mut Page, scenes: &[Measured]) {
+    page.element("div", &[("class", "scroll")], |page| {
+        page.element("table", &[("id", "stages")], |page| {
+            page.element("thead", &[], |page| {
+                let heads = ["scene", "method"].into_iter().chain(stage_paths().map(|(name, _)| name));
+                page.element("tr", &[], |page| heads.for_each(|head| page.words("th", &[("scope", "col")], head)));
+            });
+            page.element("tbody", &[], |page| {
+                for one in scenes {
+                    page.element("tr", &[], |page| {
+                        page.words("th", &[("scope", "row")], one.word("scenario"));
+                        let method = one.word("method");
+                        page.element("td", &[("class", "left")], |page| {
+                            page.words("span", &[("class", method)], method);
+                        });
+                        for (_, path) in stage_paths() {
+                            let times = ["median", "p99", "max"].map(|key| cell(&one.row, &format!("{path}/{key}"), 3));
+                            page.words("td", &[], &times.join(" / "));
+                        }
+                    });
+                }
+            });
+        });
+    });
+    page.words("p", &[("class", "notes")], "Median / 99th percentile / maximum over the measured steps, ms.");
 }
 
 /// The paper's table beside ours.
@@ -80,7 +108,7 @@ pub fn beside_the_paper(page: &mut Page, table: &[Value]) {
         });
     });
     page.element("ul", &[("class", "notes")], |page| {
-        for note in paper::NOTES.into_iter().chain([ASSEMBLY_NOTE]) {
+        for note in paper::NOTES.into_iter().chain([STAGES_NOTE]) {
             page.words("li", &[], note);
         }
     });
