@@ -261,6 +261,35 @@ impl Proximity {
         }
         self.edges_on_shape(search, surface, kind, near);
         self.triangles_on_shape(search, surface, kind, near);
+        self.bone_on_shape(search, surface, kind, near);
+    }
+
+    /// The bone under soft skin against a shape that touches the skin, by the nodes of the tissue that the bone holds. Under a heavy load the
+    /// tissue is pressed to nothing, and the bone carries the rest.
+    fn bone_on_shape(&mut self, search: &Search<'_>, surface: &Surface, kind: ShapeKind, near: f64) {
+        let SurfaceKind::Skin(id, segment) = surface.kind else { return };
+        let hand = &search.bodies.hands[id.index()];
+        let touched = self.distances.iter().flatten().any(|signed| signed.distance < search.parameters.layer);
+        if !hand.soft || !touched {
+            return;
+        }
+        let (shape, pose) = (kind.shape(search.bodies), kind.pose(search.bodies));
+        let bone = &hand.skeleton.kinematics().poses[segment.index()];
+        let to_shape = pose.inverse() * bone;
+        let mesh = &hand.model().meshes[segment.index()];
+        for (n, local) in mesh.tissue.nodes.iter().enumerate().filter(|(n, _)| mesh.held[*n]) {
+            let signed = signed_distance(shape, &(to_shape * nalgebra::Point3::from(*local)).coords);
+            if signed.distance >= near {
+                continue;
+            }
+            let place = bone.translation.vector + bone.rotation * local;
+            let normal = pose.rotation * signed.normal;
+            let below = place - signed.distance * normal;
+            let on_shape = pose.rotation.inverse_transform_vector(&(below - pose.translation.vector));
+            let anchors = (Anchor::Bone { hand: id, segment, local: *local }, kind.anchor(on_shape, below));
+            let feature = 1 << 35 | n as u64;
+            self.contacts.push(search.contact(anchors.0, anchors.1, [place, below], normal, 0.0, feature));
+        }
     }
 
     /// Edges of a surface against a shape, where an edge of the shape or something round reaches between two vertices.
