@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::builtin::carried;
@@ -66,6 +66,11 @@ impl Files {
     pub fn read_after(&self, few: usize) -> Vec<(String, String)> {
         let read = self.read();
         read.order.iter().skip(few).map(|path| (path.clone(), read.texts[path].clone())).collect()
+    }
+
+    /// Paths of what was read, in that order.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.read().order.iter().map(PathBuf::from).collect()
     }
 
     /// A path as it is kept: with the same separators on every system.

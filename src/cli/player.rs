@@ -428,6 +428,12 @@ impl Player {
         Path::new(&self.header.file)
     }
 
+    /// Files that were read so far; of a recording only its own, as it holds the others.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let read = if self.replay.is_some() { Vec::new() } else { self.files.paths() };
+        std::iter::once(self.file.clone()).chain(read).collect()
+    }
+
     /// The recording, if one is played.
     pub fn recording(&self) -> Option<&Recording> {
         self.replay.as_ref().map(|replay| &*replay.recording)
