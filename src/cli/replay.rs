@@ -2,10 +2,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Talk, interrupt, outputs};
 use super::player::{Difference, Player};
 use super::run::summary::Summary;
 use super::run::{End, Tables, conclude, play};
+use super::{Talk, interrupt, outputs};
 use crate::record::{Ending, Recording};
 
 /// A recording to play again.

@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use self::summary::Summary;
 pub use self::trace::Tables;
-use super::{Talk, interrupt, outputs};
 use super::bones_out::BonesOut;
 use super::gear::DeviceArguments;
 use super::player::Player;
 use super::scene_arguments::SceneArguments;
+use super::{Talk, interrupt, outputs};
 use crate::assets::Setting;
 
 /// What to simulate, and how.

@@ -1,6 +1,7 @@
+use std::cell::Cell;
 use std::time::Duration;
 
-use rhai::Engine;
+use rhai::{AST, Engine, LexError, ParseError, Token};
 
 /// Nesting of expressions outside of functions.
 pub(super) const EXPRESSION_DEPTH: usize = 64;
@@ -25,8 +26,16 @@ pub(super) const LOADING: Duration = Duration::from_secs(10);
 pub(super) const TRACKS: usize = 32;
 /// Tracks of a run.
 pub(super) const TRACKS_EVER: usize = 4096;
-/// Simulated time of a run that names no other limit, s.
+/// Simulated time of a run that names no other limit, s; of all trials together.
 pub(super) const RUN_SECONDS: f64 = 300.0;
+/// Computing time of a run: so many seconds for each second that may be simulated, and no less than those of a run that names no limit.
+pub(super) const COMPUTING: f64 = 2.0;
+/// Bytes that all values of a script may take.
+pub(super) const MEMORY: isize = 256 << 20;
+/// Variables that a file declares: the time to parse them grows with the square of their number.
+pub(super) const DECLARATIONS: usize = 1000;
+/// Materials of the world of a script.
+pub(super) const MATERIALS: usize = 256;
 /// Repeated trials of a task.
 pub(super) const TRIALS: i64 = 1000;
 /// Bodies that a script may have in its world.
@@ -65,5 +74,31 @@ pub(super) fn engine() -> Engine {
     for keyword in DISABLED {
         engine.disable_symbol(keyword);
     }
+    #[expect(deprecated, reason = "not deprecated but volatile, says its documentation; the version is pinned")]
+    engine.on_parse_token(|token, _, _| count(token));
     engine
+}
+
+thread_local! {
+    /// Variables that the text declares which this thread parses.
+    static DECLARED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Parses a script.
+pub(super) fn compile(engine: &Engine, text: &str) -> Result<AST, ParseError> {
+    DECLARED.set(0);
+    engine.compile(text)
+}
+
+/// Ends the parsing of a text that declares too many variables.
+fn count(token: Token) -> Token {
+    if !matches!(token, Token::Let | Token::Const) {
+        return token;
+    }
+    DECLARED.set(DECLARED.get() + 1);
+    if DECLARED.get() <= DECLARATIONS {
+        return token;
+    }
+    let message = format!("more than {DECLARATIONS} variables are declared in one file");
+    Token::LexError(LexError::Runtime(message).into())
 }

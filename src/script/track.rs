@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -14,8 +14,9 @@ use rhai::{AST, Dynamic, Engine, EvalAltResult, Position, Scope};
 
 use super::api::found;
 use super::callback::Callback;
-use super::limits::{OPERATIONS, SLICE, WALL};
-use super::load::Request;
+use super::limits::{MEMORY, OPERATIONS, SLICE, WALL};
+use super::load::{Refusal, Request};
+use super::memory;
 use super::state::State;
 
 /// What goes wrong in a script.
@@ -44,7 +45,7 @@ pub enum Go {
     /// The numbers of the tracks it wanted, or why it cannot have them.
     Started(Result<Vec<usize>, String>),
     /// Whether it got what it wanted.
-    Loaded(Result<(), String>),
+    Loaded(Result<(), Refusal>),
 }
 
 /// What all tracks of a run look at.
@@ -52,6 +53,8 @@ pub struct Shared {
     state: Mutex<State>,
     stop: AtomicBool,
     operations: AtomicU64,
+    /// Bytes that all values of the script take.
+    memory: AtomicIsize,
     clock: Mutex<Clock>,
 }
 
@@ -68,6 +71,7 @@ impl Shared {
             state: Mutex::new(state),
             stop: AtomicBool::new(false),
             operations: AtomicU64::new(0),
+            memory: AtomicIsize::new(0),
             clock: Mutex::new(Clock { spent: Duration::ZERO, last: Instant::now() }),
         }
     }
@@ -107,6 +111,13 @@ impl Shared {
         let count = 1 + self.operations.fetch_add(1, Ordering::Relaxed);
         if self.stop.load(Ordering::Relaxed) {
             return Some(CALLED_OFF.into());
+        }
+        let change = memory::change();
+        if self.memory.fetch_add(change, Ordering::Relaxed) + change > MEMORY {
+            let most = MEMORY >> 20;
+            return Some(format!(
+                "the values of the script take more than {most} MB; does a loop add to one for ever?"
+            ));
         }
         if count.is_multiple_of(16) {
             let (mut clock, now) = (self.clock(), Instant::now());
@@ -233,6 +244,11 @@ fn judge(engine: &Engine) -> Result<(), Fault> {
 /// An error with a message; it gets the place of the call.
 pub fn fault(message: impl Into<String>) -> Fault {
     EvalAltResult::ErrorRuntime(message.into().into(), Position::NONE).into()
+}
+
+/// An error of which a script sees less than the user does; it gets the place of the call.
+pub fn refused(refusal: Refusal) -> Fault {
+    EvalAltResult::ErrorRuntime(Dynamic::from(refusal), Position::NONE).into()
 }
 
 /// The end of a track that scripts cannot catch.

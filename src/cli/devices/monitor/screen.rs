@@ -161,7 +161,12 @@ impl View<'_> {
             String::new()
         };
         let mut lines = vec![
-            format!("{}{}{}", paint(BRIGHT, &self.profile.name), terminal::plain(&user), paint(DIM, &format!("{port}{opened}"))),
+            format!(
+                "{}{}{}",
+                paint(BRIGHT, &self.profile.name),
+                terminal::plain(&user),
+                paint(DIM, &format!("{port}{opened}"))
+            ),
             format!("{}   {}", paint(self.state_code(), &self.state.to_string()), self.pace()),
         ];
         let errors = self.errors();
