@@ -443,6 +443,27 @@ mod budget {
         assert!(said.contains("take more than 256 MB") || said.contains("without a pause"), "{said}");
     }
 
+    /// What the simulation had taken for bodies was given back in the name of the script, and gave it room.
+    #[test]
+    fn removed_bodies_make_no_room_for_values() {
+        let script = "fn f(x) { x }
+            for k in 0..400 {
+              let b = add_body(\"s\", #{kind:\"rigid\",shape:\"ball\",samples:20000,radius:0.02,position:[0,1,0]});
+              b.remove();
+              if k % 20 == 0 { step(); }
+            }
+            let base = \"x\"; while base.len() < 32000 { base += base; }
+            let top = [];
+            for k in 0..200 {
+              let a = [];
+              for i in 0..50 { a.push(Fn(\"f\").curry(base + `${k}_${i}`)); }
+              top.push(Fn(\"f\").curry(a));
+              step();
+            }";
+        let said = script_error("credit", &format!("{GROUND_MAP}{script}"));
+        assert!(said.contains("take more than 256 MB"), "{said}");
+    }
+
     /// 650 MB are taken and given back.
     #[test]
     fn what_is_given_back_is_not_counted() {
@@ -527,6 +548,12 @@ mod numbers {
     /// Accepted without a word.
     #[test]
     fn odd_settings_and_contradictory_pairs_are_refused() {
+        let said = refused(&["run", "rest", "--set", "dt=1e300"]);
+        assert!(said.contains("dt: 1e300 is out of range"), "{said}");
+        for seconds in ["nan", "1e300", "-1", "0"] {
+            let said = refused(&["run", "pick_up", &format!("--seconds={seconds}")]);
+            assert!(said.contains("from 0.001 to 3600 s"), "{said}");
+        }
         for set in ["seed=1.5", "friction=", "threads=1.5", "seed=-1"] {
             assert!(refused(&["run", "rest", "--set", set]).contains("--set"), "{set}");
         }
@@ -606,6 +633,35 @@ mod messages {
             assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
             child.wait_with_output().expect("it ends");
             assert!(Path::new(&link).symlink_metadata().is_err(), "{signal} leaves the link");
+        }
+    }
+}
+
+mod documents {
+    use super::*;
+
+    #[test]
+    fn the_limits_of_the_threat_note_are_those_of_the_program() {
+        use fingerpad::assets::limits::*;
+        let note = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/threats.md");
+        let note = std::fs::read_to_string(note).expect("the note");
+        for (what, value) in [
+            ("bytes of a scene, a hand or a profile", DESCRIPTION_BYTES),
+            ("bytes of a script", SCRIPT_BYTES),
+            ("bytes of a mesh", MESH_BYTES),
+            ("bytes of all files of a run", ALL_BYTES),
+            ("bytes of a contact problem", PROBLEM_BYTES),
+            ("bytes of a recording", RECORDING_BYTES),
+            ("levels of `base`", BASES as u64),
+            ("triangles of a surface from a file", TRIANGLES as u64),
+            ("tetrahedra of a mesh from a file", TETRAHEDRA as u64),
+            ("bodies of a world", BODIES as u64),
+            ("hands of a world", HANDS as u64),
+            ("coordinates of nodes of soft bodies and hands", FREEDOMS as u64),
+            ("points on surfaces", POINTS as u64),
+        ] {
+            let row = format!("| {what} | {value} |");
+            assert!(note.contains(&row), "{row}");
         }
     }
 }

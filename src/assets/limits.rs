@@ -11,7 +11,7 @@ pub const ALL_BYTES: u64 = 256 << 20;
 /// Bytes of a contact problem.
 pub const PROBLEM_BYTES: u64 = 1 << 30;
 /// Bytes of a recording, of either kind.
-pub const RECORDING_BYTES: u64 = 2 << 30;
+pub const RECORDING_BYTES: u64 = 1 << 30;
 /// Triangles of a surface from a file.
 pub const TRIANGLES: usize = 100_000;
 /// Tetrahedra of a mesh from a file.

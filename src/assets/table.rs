@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub(super) use self::document::{Document, Entry, Value};
-use self::words::expected;
+use self::words::{expected, short};
 pub(super) use self::words::{listed, nearest, unknown};
 use super::builtin::is_carried;
 use crate::hand::ranges::Range;
@@ -133,7 +133,7 @@ impl<'a> Table<'a> {
         match entry.value {
             Value::Number(x) if range.contains(x) => return x,
             Value::Number(x) => {
-                self.note_value(entry, key, format!("{x} is out of range; expected {}", expected(range)))
+                self.note_value(entry, key, format!("{} is out of range; expected {}", short(x), expected(range)))
             }
             ref other => self.note_value(entry, key, format!("expected {}, found {}", expected(range), other.kind())),
         }

@@ -483,10 +483,17 @@ fn near_missing(file: &Path) -> Option<String> {
 /// Rounding of times, as a part of a step.
 const SAME: f64 = 1e-9;
 
+/// Simulated time of a script, s, as of a scene.
+#[cfg(feature = "script")]
+const SECONDS: std::ops::RangeInclusive<f64> = 1e-3..=3600.0;
+
 #[cfg(feature = "script")]
 fn load_script(files: &Files, file: &Path, header: &Header) -> anyhow::Result<Play> {
     let (seconds, settings): (Vec<_>, Vec<_>) = header.settings.iter().cloned().partition(|s| s.key == "seconds");
-    let seconds = seconds.last().map(|s| s.value.parse().context("`seconds` is a number")).transpose()?;
+    let seconds: Option<f64> = seconds.last().map(|s| s.value.parse().context("`seconds` is a number")).transpose()?;
+    if let Some(seconds) = seconds.filter(|seconds| !SECONDS.contains(seconds)) {
+        bail!("--seconds {seconds}: expected a number from {} to {} s", SECONDS.start(), SECONDS.end());
+    }
     let options = ScriptOptions { settings, seconds, device: header.device };
     Ok(Play::Script(Box::new(ScriptRun::load_from(files, file, &options)?)))
 }

@@ -57,6 +57,14 @@ pub(super) fn change() -> isize {
     HELD.try_with(|held| held.replace(0)).unwrap_or(0)
 }
 
+/// Does something with memory that is not the script's: what the simulation has taken, the script's thread must not seem to give back.
+pub(super) fn uncounted<R>(act: impl FnOnce() -> R) -> R {
+    let before = HELD.get();
+    let done = act();
+    HELD.set(before);
+    done
+}
+
 /// Something goes to another thread for good, and is given back there.
 pub(super) fn hand_over(bytes: usize) {
     add(-(bytes as isize));

@@ -112,8 +112,7 @@ impl Shared {
         if self.stop.load(Ordering::Relaxed) {
             return Some(CALLED_OFF.into());
         }
-        let change = memory::change();
-        if self.memory.fetch_add(change, Ordering::Relaxed) + change > MEMORY {
+        if self.count_memory() > MEMORY {
             let most = MEMORY >> 20;
             return Some(format!(
                 "the values of the script take more than {most} MB; does a loop add to one for ever?"
@@ -125,6 +124,12 @@ impl Shared {
             *clock = Clock { spent: clock.spent + slice, last: now };
         }
         if count > OPERATIONS || count.is_multiple_of(16) { self.excess() } else { None }
+    }
+
+    /// Bytes that all values take, with the changes that this thread has made.
+    fn count_memory(&self) -> isize {
+        let change = memory::change();
+        self.memory.fetch_add(change, Ordering::Relaxed) + change
     }
 
     /// Why a script may not go on that has done so much since the last step, if it may not.
@@ -201,6 +206,8 @@ pub fn start(part: Part, engine: Arc<Engine>, ast: Arc<AST>, shared: Arc<Shared>
             Part::Closure(closure) => closure.call(&engine, ()).map(drop),
             Part::Judge => judge(&engine),
         }));
+        // What the track held is given back.
+        shared.count_memory();
         let panicked = || Err(fault("the program itself failed in this call; this is not the script's fault"));
         // Sorting takes no notice of what ends its closure.
         let in_time = || shared.excess().map_or(Ok(()), |why| Err(over(&why)));
@@ -226,6 +233,7 @@ fn judge(engine: &Engine) -> Result<(), Fault> {
             for (_, handler) in handlers.iter().filter(|(kind, _)| kind == event.kind) {
                 handler.call(engine, (event.to_map(),)).map(drop)?;
             }
+            memory::uncounted(|| drop(event));
         }
         for (name, closure) in with(|state| Ok(state.task.failures.clone()))? {
             if of(&closure, &name)? {

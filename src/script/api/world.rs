@@ -8,6 +8,7 @@ use crate::body::BodyKind;
 use crate::contact::Friction;
 use crate::script::limits::MATERIALS;
 use crate::script::load::{Refusal, Request};
+use crate::script::memory;
 use crate::script::state::State;
 use crate::script::track::{Ask, Fault, Go, ask, fault, refused, with};
 
@@ -57,7 +58,7 @@ pub fn register(api: &mut Api) {
     );
     api.add("remove(body: Body)", "Takes a body out of the world.", |body: Dynamic| {
         let name = body_name(&body)?;
-        with(|state| remove(state, &name))
+        with(|state| memory::uncounted(|| remove(state, &name)))
     });
     api.add("exists(name: string) -> bool", "Whether there is a hand or a body of that name.", |name: &str| {
         with(|state| Ok(state.find_body(name).is_some() || state.scene.hand(name).is_some()))
