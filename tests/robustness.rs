@@ -498,6 +498,17 @@ mod budget {
         let said = script_error("lets", &lines);
         assert!(said.contains(":1001:") && said.contains("more than 1000 variables are declared"), "{said}");
         assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+        let cases: Vec<String> = (0..20_000).map(|i| format!("{i}=>{i}")).collect();
+        let said = script_error("cases", &format!("switch 0 {{ {} }}", cases.join(",")));
+        assert!(said.contains("more than 1000 cases"), "{said}");
+        let names: Vec<String> = (0..20_000).map(|i| format!("a{i}")).collect();
+        let start = Instant::now();
+        let out =
+            fingerpad(&["run", &write(&folder("parameters"), "s.rhai", format!("fn f({}) {{}}", names.join(",")))]);
+        // Optimised it may be done before.
+        let said = text(&out.stderr);
+        assert!(out.status.success() || said.contains("parsing takes longer than 5 s"), "{said}");
+        assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
     }
 
     /// `trials(5)` ran for 1,500 s where a run is said to end after 300.

@@ -1,5 +1,5 @@
 use std::cell::Cell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rhai::{AST, Engine, LexError, ParseError, Token};
 
@@ -32,8 +32,10 @@ pub(super) const RUN_SECONDS: f64 = 300.0;
 pub(super) const COMPUTING: f64 = 2.0;
 /// Bytes that all values of a script may take.
 pub(super) const MEMORY: isize = 256 << 20;
-/// Variables that a file declares: the time to parse them grows with the square of their number.
+/// Variables that a file declares, and cases of all its `switch`es, each: the time to parse them grows with the square of their number.
 pub(super) const DECLARATIONS: usize = 1000;
+/// Time that parsing a file may take, whatever it is full of.
+pub(super) const PARSING: Duration = Duration::from_secs(5);
 /// Materials of the world of a script.
 pub(super) const MATERIALS: usize = 256;
 /// Repeated trials of a task.
@@ -79,26 +81,43 @@ pub(super) fn engine() -> Engine {
     engine
 }
 
+/// How far the text is parsed that a thread parses.
+#[derive(Clone, Copy)]
+struct Parsed {
+    start: Instant,
+    variables: usize,
+    cases: usize,
+}
+
 thread_local! {
-    /// Variables that the text declares which this thread parses.
-    static DECLARED: Cell<usize> = const { Cell::new(0) };
+    static PARSED: Cell<Option<Parsed>> = const { Cell::new(None) };
 }
 
 /// Parses a script.
 pub(super) fn compile(engine: &Engine, text: &str) -> Result<AST, ParseError> {
-    DECLARED.set(0);
-    engine.compile(text)
+    PARSED.set(Some(Parsed { start: Instant::now(), variables: 0, cases: 0 }));
+    let parsed = engine.compile(text);
+    PARSED.set(None);
+    parsed
 }
 
-/// Ends the parsing of a text that declares too many variables.
+/// Ends the parsing of a text that holds too much.
 fn count(token: Token) -> Token {
-    if !matches!(token, Token::Let | Token::Const) {
-        return token;
+    let Some(mut parsed) = PARSED.get() else { return token };
+    match token {
+        Token::Let | Token::Const => parsed.variables += 1,
+        Token::DoubleArrow => parsed.cases += 1,
+        _ => {}
     }
-    DECLARED.set(DECLARED.get() + 1);
-    if DECLARED.get() <= DECLARATIONS {
+    PARSED.set(Some(parsed));
+    let message = if parsed.variables > DECLARATIONS {
+        format!("more than {DECLARATIONS} variables are declared in one file")
+    } else if parsed.cases > DECLARATIONS {
+        format!("more than {DECLARATIONS} cases of `switch` in one file")
+    } else if parsed.start.elapsed() > PARSING {
+        format!("parsing takes longer than {} s", PARSING.as_secs())
+    } else {
         return token;
-    }
-    let message = format!("more than {DECLARATIONS} variables are declared in one file");
+    };
     Token::LexError(LexError::Runtime(message).into())
 }
