@@ -17,6 +17,8 @@ thread_local! {
 /// ```
 /// #[global_allocator]
 /// static ALLOCATOR: fingerpad::script::CountingAllocator = fingerpad::script::CountingAllocator;
+///
+/// fn main() {}
 /// ```
 pub struct CountingAllocator;
 
