@@ -235,7 +235,7 @@ fn bad_recordings_get_a_sentence_and_exit_code_2() {
     }
     if cfg!(target_os = "linux") {
         let endless = fingerpad(&["replay", "/dev/zero"]);
-        assert!(endless.status.code() == Some(2) && text(&endless.stderr).contains("this is no recording"));
+        assert!(endless.status.code() == Some(2) && text(&endless.stderr).contains("expected a regular file"));
     }
     let out = fingerpad(&["run", &good, "--set", "dt=0.005"]);
     assert!(out.status.code() == Some(2) && text(&out.stderr).contains("a recording is played as it was made"));

@@ -31,9 +31,9 @@ impl Files {
         // A recording keeps profiles, not what they play.
         if let DeviceKind::Motion(motion) = &profile.kind
             && !self.are_kept()
-            && !self.is_there(motion)
+            && let Some(why) = self.why_absent(motion)
         {
-            root.complain("file", format!("there is no file {}", motion.display()));
+            root.complain("file", why);
         }
         document.into_problems().into_result().map(|()| profile)
     }

@@ -9,6 +9,8 @@ use std::path::Path;
 use hdf5_pure::{File, FileBuilder};
 use nalgebra::{DMatrix, DVector};
 
+use super::bounded::read_bounded;
+use super::limits::PROBLEM_BYTES;
 use super::problem::Problems;
 use crate::problem::{ContactProblem, Law};
 
@@ -18,7 +20,7 @@ const MOST: usize = 20_000;
 /// Reads the problem of a file, and checks it.
 pub fn read_fclib(file: &Path) -> Result<ContactProblem, Problems> {
     let wrong = |message: String| Problems::with_file(file, message);
-    let bytes = std::fs::read(file).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+    let bytes = read_bounded(file, PROBLEM_BYTES).map_err(|fault| wrong(fault.to_string()))?;
     let opened = File::from_bytes(bytes).map_err(|e| wrong(format!("not an HDF5 file: {e}")))?;
     let (w, q, mu) = read(&opened).map_err(wrong)?;
     if q.len() != 3 * mu.len() || w.shape() != (q.len(), q.len()) {

@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::builtin::carried;
-use super::problem::Problems;
+use super::bounded::read_bounded;
+use super::builtin::{carried, is_carried};
+use super::limits;
+use super::problem::{Problem, Problems, line_column};
 
 /// Where texts come from, by the paths of their files: the disk and what the program carries, or a set that was kept. It remembers what was
 /// read: whoever asks twice gets the same text, and a run can be repeated from what it was made from.
@@ -13,7 +15,31 @@ use super::problem::Problems;
 pub struct Files {
     /// The only files there are; without it those of the disk.
     kept: Option<Arc<BTreeMap<String, String>>>,
+    /// The only folders of the disk that are seen, with links resolved; without it all.
+    folders: Option<Arc<Vec<PathBuf>>>,
     read: Arc<Mutex<Read>>,
+}
+
+/// What a text is, which decides how large it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextKind {
+    /// A scene, a hand or the profile of a device.
+    Description,
+    /// A script.
+    Script,
+    /// A mesh.
+    Mesh,
+}
+
+impl TextKind {
+    /// The most bytes of such a file.
+    pub fn most(self) -> u64 {
+        match self {
+            Self::Description => limits::DESCRIPTION_BYTES,
+            Self::Script => limits::SCRIPT_BYTES,
+            Self::Mesh => limits::MESH_BYTES,
+        }
+    }
 }
 
 /// What was read.
@@ -22,12 +48,13 @@ struct Read {
     texts: BTreeMap<String, String>,
     /// Paths in the order in which they were read.
     order: Vec<String>,
+    bytes: u64,
 }
 
 impl Files {
     /// A set of files by their paths, and no others: nothing of the disk is seen.
     pub fn kept(files: BTreeMap<String, String>) -> Self {
-        Self { kept: Some(Arc::new(files)), read: Arc::default() }
+        Self { kept: Some(Arc::new(files)), ..Self::default() }
     }
 
     /// Whether only a set of kept files is seen.
@@ -35,8 +62,22 @@ impl Files {
         self.kept.is_some()
     }
 
-    /// The text of a file. Bytes that are not UTF-8 become replacement characters, so that the parser can say what it met.
-    pub fn read_text(&self, file: &Path) -> Result<String, Problems> {
+    /// The files that a script may see: those in its folder and below it, in the folders `scenes` and `hands` beside its own, and those that
+    /// the program carries. Links do not lead out of these folders. What was read is remembered in common.
+    pub fn of_script(&self, script: &Path) -> Self {
+        let own = script.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut folders = Vec::new();
+        if let Ok(own) = own.canonicalize() {
+            let beside = own.parent().into_iter().flat_map(|above| ["scenes", "hands"].map(|kind| above.join(kind)));
+            // A link in their place leads elsewhere.
+            folders.extend(beside.filter(|folder| folder.canonicalize().is_ok_and(|real| real == *folder)));
+            folders.push(own);
+        }
+        Self { folders: Some(Arc::new(folders)), ..self.clone() }
+    }
+
+    /// The text of a file.
+    pub fn read_text(&self, file: &Path, kind: TextKind) -> Result<String, Problems> {
         let path = Self::key(file);
         if let Some(text) = self.read().texts.get(&path) {
             return Ok(text.clone());
@@ -46,26 +87,78 @@ impl Files {
                 .get(&path)
                 .cloned()
                 .ok_or_else(|| Problems::with_file(file, "cannot be read: it is not among the files that were kept"))?,
-            None => read_from_disk(file)?,
+            None => self.read_from_disk(file, kind)?,
         };
         let mut read = self.read();
+        read.bytes += text.len() as u64;
+        if read.bytes > limits::ALL_BYTES {
+            let most = limits::ALL_BYTES;
+            return Err(Problems::with_file(
+                file,
+                format!("cannot be read: all files of a run have at most {most} bytes together"),
+            ));
+        }
         read.order.push(path.clone());
         read.texts.insert(path, text.clone());
         Ok(text)
     }
 
+    fn read_from_disk(&self, file: &Path, kind: TextKind) -> Result<String, Problems> {
+        if let Some(text) = carried(file) {
+            return Ok(text.into());
+        }
+        let place = self.place(file).map_err(|why| Problems::with_file(file, format!("cannot be read: {why}")))?;
+        let bytes = read_bounded(&place, kind.most()).map_err(|fault| Problems::with_file(file, fault.to_string()))?;
+        String::from_utf8(bytes).map_err(|error| {
+            let sound = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+            let (line, column) = line_column(&sound, sound.len());
+            let message = match kind {
+                TextKind::Mesh => "not UTF-8 text; a mesh is read as ASCII, so save it in an ASCII format".into(),
+                _ => "not UTF-8 text".into(),
+            };
+            Problems(vec![Problem { file: file.into(), line, column, key: String::new(), message }])
+        })
+    }
+
+    /// The path on the disk, with links resolved if only some folders are seen, or why it is not seen.
+    fn place(&self, file: &Path) -> Result<PathBuf, &'static str> {
+        const OUTSIDE: &str = "it lies outside of the script's folder";
+        let Some(folders) = &self.folders else { return Ok(file.into()) };
+        // What is not there is judged by its name, so that a script does not learn what is there outside.
+        let place = file.canonicalize().or_else(|_| std::path::absolute(file).map(|path| without_dots(&path)));
+        place.ok().filter(|place| folders.iter().any(|folder| place.starts_with(folder))).ok_or(OUTSIDE)
+    }
+
     /// Whether there is such a file.
     pub fn is_there(&self, file: &Path) -> bool {
-        match &self.kept {
+        self.why_absent(file).is_none()
+    }
+
+    /// Why a file cannot be used, if it cannot: it is not there, not regular, or out of sight.
+    pub fn why_absent(&self, file: &Path) -> Option<String> {
+        let shown = file.display();
+        let is_there = match &self.kept {
             Some(kept) => kept.contains_key(&Self::key(file)),
-            None => carried(file).is_some() || file.is_file(),
-        }
+            None if is_carried(file) => carried(file).is_some(),
+            None => match self.place(file) {
+                Ok(place) if place.is_file() => true,
+                Ok(place) if place.exists() => return Some(format!("{shown} is not a regular file")),
+                Ok(_) => false,
+                Err(why) => return Some(format!("{shown} cannot be used: {why}")),
+            },
+        };
+        (!is_there).then(|| format!("there is no file {shown}"))
     }
 
     /// Path and text of what was read, in that order, without the first few.
     pub fn read_after(&self, few: usize) -> Vec<(String, String)> {
         let read = self.read();
         read.order.iter().skip(few).map(|path| (path.clone(), read.texts[path].clone())).collect()
+    }
+
+    /// Paths of what was read, in that order.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.read().order.iter().map(PathBuf::from).collect()
     }
 
     /// A path as it is kept: with the same separators on every system.
@@ -79,17 +172,24 @@ impl Files {
     }
 }
 
-fn read_from_disk(file: &Path) -> Result<String, Problems> {
-    if let Some(text) = carried(file) {
-        return Ok(text.into());
+/// An absolute path with `.` and `..` worked out by name.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
     }
-    let bytes = std::fs::read(file).map_err(|e| Problems::with_file(file, format!("cannot be read: {e}")))?;
-    Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+    plain
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const ANY: TextKind = TextKind::Description;
 
     #[test]
     fn what_was_read_is_remembered_and_stays_the_same() {
@@ -97,13 +197,13 @@ mod tests {
         std::fs::create_dir_all(&folder).expect("a folder");
         let (one, two) = (folder.join("one.txt"), folder.join("two.txt"));
         std::fs::write(&one, "first").expect("a file");
-        std::fs::write(&two, b"bad \xff byte").expect("a file");
+        std::fs::write(&two, "other").expect("a file");
         let files = Files::default();
-        assert_eq!(files.read_text(&one).as_deref(), Ok("first"));
+        assert_eq!(files.read_text(&one, ANY).as_deref(), Ok("first"));
         std::fs::write(&one, "second").expect("a file");
-        assert_eq!(files.read_text(&one).as_deref(), Ok("first"), "a run sees one state of its files");
-        assert_eq!(Files::default().read_text(&one).as_deref(), Ok("second"));
-        assert_eq!(files.clone().read_text(&two).as_deref(), Ok("bad \u{fffd} byte"));
+        assert_eq!(files.read_text(&one, ANY).as_deref(), Ok("first"), "a run sees one state of its files");
+        assert_eq!(Files::default().read_text(&one, ANY).as_deref(), Ok("second"));
+        assert_eq!(files.clone().read_text(&two, ANY).as_deref(), Ok("other"));
         let read = files.read_after(0);
         assert_eq!(read.iter().map(|(path, _)| Path::new(path)).collect::<Vec<_>>(), [&one, &two]);
         assert_eq!(files.read_after(1).len(), 1);
@@ -111,10 +211,48 @@ mod tests {
 
         let kept = Files::kept(read.into_iter().collect());
         std::fs::remove_dir_all(&folder).expect("a folder");
-        assert_eq!(kept.read_text(&one).as_deref(), Ok("first"));
+        assert_eq!(kept.read_text(&one, ANY).as_deref(), Ok("first"));
         assert!(kept.is_there(&two) && !kept.is_there(Path::new("Cargo.toml")) && kept.are_kept());
-        let problem = kept.read_text(Path::new("Cargo.toml")).expect_err("a problem");
+        let problem = kept.read_text(Path::new("Cargo.toml"), ANY).expect_err("a problem");
         assert!(problem.to_string().contains("not among the files that were kept"), "{problem}");
-        assert!(kept.read_text(Path::new("fingerpad:/hands/right.toml")).is_err(), "not what is carried now either");
+        let carried = Path::new("fingerpad:/hands/right.toml");
+        assert!(kept.read_text(carried, ANY).is_err(), "not what is carried now either");
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_refused_where_it_is() {
+        let file = std::env::temp_dir().join(format!("fingerpad-utf8-{}", std::process::id()));
+        std::fs::write(&file, b"one\ntw\xff").expect("a file");
+        let problem = Files::default().read_text(&file, ANY).expect_err("a problem").0.remove(0);
+        assert_eq!((problem.line, problem.column, problem.message.as_str()), (2, 3, "not UTF-8 text"));
+        std::fs::remove_file(&file).expect("a file");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_script_sees_its_folder_and_nothing_else() {
+        let root = std::env::temp_dir().join(format!("fingerpad-seen-{}", std::process::id()));
+        let folder = root.join("scripts");
+        for name in ["scripts/deep", "scenes", "secret"] {
+            std::fs::create_dir_all(root.join(name)).expect("a folder");
+        }
+        for name in ["scripts/own.toml", "scripts/deep/own.toml", "scenes/near.toml", "secret/far.toml"] {
+            std::fs::write(root.join(name), "").expect("a file");
+        }
+        std::os::unix::fs::symlink(root.join("secret/far.toml"), folder.join("link.toml")).expect("a link");
+        std::os::unix::fs::symlink(root.join("secret"), root.join("hands")).expect("a link");
+        let files = Files::default().of_script(&folder.join("a.rhai"));
+        for seen in ["own.toml", "deep/own.toml", "../scenes/near.toml"] {
+            assert_eq!(files.read_text(&folder.join(seen), ANY).as_deref(), Ok(""), "{seen}");
+        }
+        for unseen in ["link.toml", "../secret/far.toml", "../hands/far.toml", "../secret/none.toml", "/etc/passwd"] {
+            let file = folder.join(unseen);
+            let why = files.why_absent(&file).expect("it is out of sight");
+            assert!(why.ends_with("outside of the script's folder"), "{why}");
+            assert!(files.read_text(&file, ANY).is_err(), "{unseen}");
+        }
+        assert!(files.why_absent(&folder.join("none.toml")).expect("absent").starts_with("there is no file"));
+        assert!(files.is_there(Path::new("fingerpad:/hands/left.toml")), "what is carried is seen");
+        std::fs::remove_dir_all(&root).expect("a folder");
     }
 }

@@ -1,7 +1,7 @@
 use std::path::Path;
 
-use super::Files;
 use super::builtin::RIGHT_HAND;
+use super::files::{Files, TextKind};
 use super::mesh_file::parse_tet_mesh;
 use super::problem::Problems;
 use super::table::{Document, Table, listed, nearest};
@@ -196,11 +196,11 @@ fn read_mesh(root: &Table<'_>, files: &Files) -> (MeshOptions, Problems) {
                 continue;
             }
             let path = replaced.path(&name);
-            match files.read_text(&path).and_then(|text| parse_tet_mesh(&path, &text)) {
+            match files.read_text(&path, TextKind::Mesh).and_then(|text| parse_tet_mesh(&path, &text)) {
                 Ok(mesh) => options.replaced.push((segment, mesh)),
                 Err(Problems(mut found)) => {
-                    if !files.is_there(&path) {
-                        replaced.complain(&name, format!("there is no file {}", path.display()));
+                    if let Some(why) = files.why_absent(&path) {
+                        replaced.complain(&name, why);
                         found.clear();
                     }
                     problems.0.extend(found);

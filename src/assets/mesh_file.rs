@@ -4,12 +4,14 @@
 mod gmsh;
 mod obj;
 mod scan;
+mod size;
 mod vtk;
 
 use std::path::Path;
 
 pub use self::obj::parse_surface_mesh;
 use self::scan::{Fault, Scanner};
+use super::limits::TETRAHEDRA;
 use super::problem::{Problem, Problems, line_column};
 use crate::math::Vec3;
 use crate::mesh::{MeshFault, TetMesh};
@@ -103,6 +105,14 @@ impl Draft {
             }
         }
         mesh.tets = self.tets.iter().map(|tet| tet.nodes.map(|node| renumbered[node])).collect();
+        let fault = |message: String| Fault { at: self.heading, section: self.section, message };
+        if mesh.tets.len() > TETRAHEDRA {
+            let found = mesh.tets.len();
+            return Err(fault(format!("found {found} tetrahedra, expected at most {TETRAHEDRA}: mesh more coarsely")));
+        }
+        if let Some(why) = size::size_fault(&mesh.nodes) {
+            return Err(fault(why));
+        }
         match mesh.check() {
             Ok(()) => Ok(mesh),
             Err(fault) => Err(self.fault(&mesh, &fault)),

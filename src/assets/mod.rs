@@ -1,18 +1,21 @@
 //! Rank 6: the only reader of `hands/`, `scenes/` and `devices/`. A file comes in; a checked description or every problem in it
 //! goes out.
 
+mod bounded;
 mod builtin;
 mod device_file;
 #[cfg(feature = "fclib")]
 mod fclib;
 mod files;
 mod hand_file;
+pub mod limits;
 mod mesh_file;
 mod picture_file;
 mod problem;
 mod scene_file;
 mod table;
 
+pub use bounded::{FileFault, read_bounded};
 pub use builtin::{
     builtin_device_file, builtin_devices, builtin_file, builtin_hand_file, builtin_hands, builtin_scene,
     builtin_scene_file, builtin_scenes, builtin_scripts, load_builtin_scene, nearest_builtin,
@@ -23,11 +26,11 @@ pub use device_file::{
 };
 #[cfg(feature = "fclib")]
 pub use fclib::{read_fclib, write_fclib};
-pub use files::Files;
+pub use files::{Files, TextKind};
 pub use hand_file::{builtin_hand, builtin_hand_model, load_hand, load_hand_model};
 pub use mesh_file::{parse_surface_mesh, parse_tet_mesh};
 pub use picture_file::png_bytes;
 pub use problem::{Problem, Problems};
 pub use scene_file::{
-    FileKind, Names, NoSetting, Scene, Setting, Viewpoint, file_kind, load_scene, parse_scene, setting_keys,
+    Cost, FileKind, Names, NoSetting, Scene, Setting, Viewpoint, file_kind, load_scene, parse_scene, setting_keys,
 };

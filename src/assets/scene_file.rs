@@ -3,6 +3,7 @@
 
 mod attachments;
 mod bodies;
+mod cost;
 mod hands;
 mod materials;
 mod parameters;
@@ -16,11 +17,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use self::cost::Cost;
 pub(super) use self::place::read_place;
 pub use self::settings::{NoSetting, Setting, setting_keys};
-use super::files::Files;
+use super::files::{Files, TextKind};
 use super::problem::Problems;
-use super::table::{Document, Table};
+use super::table::{Document, Table, nearest};
 use crate::hand::HandModel;
 use crate::math::Vec3;
 use crate::mesh::TetMesh;
@@ -55,6 +57,8 @@ pub struct Scene {
     pub threads: usize,
     /// Seed of random numbers, for scripts.
     pub seed: u64,
+    /// What its bodies cost when it was read, with those that they were added to.
+    pub used: Cost,
 }
 
 /// From where a scene is looked at.
@@ -85,7 +89,8 @@ const OF_DEVICES: [&str; 10] =
 const OF_SCENES: [&str; 11] =
     ["body", "hand", "material", "pair", "attachment", "contact", "solver", "camera", "gravity", "dt", "seconds"];
 
-/// Tells by its content whether a file describes a hand, a scene or a device; a file that gives no sign is taken for a hand.
+/// Tells by its content, and that of the files that it is based on, whether a file describes a hand, a scene or a device. A misspelt key of
+/// a scene or a device is a sign too; a file that gives none is taken for a hand.
 pub fn file_kind(file: &Path) -> Result<FileKind, Problems> {
     Files::default().file_kind(file)
 }
@@ -116,41 +121,54 @@ pub fn parse_scene(file: &Path, text: &str, settings: &[Setting]) -> Result<Scen
 impl Files {
     /// Tells what a file describes, as [`file_kind`] does.
     pub fn file_kind(&self, file: &Path) -> Result<FileKind, Problems> {
-        let document = Document::parse(file, &self.read_text(file)?)?;
+        let document = Document::load_over_bases(self, file)?;
         let root = document.root();
         if OF_DEVICES.iter().any(|key| root.has(key)) {
             return Ok(FileKind::Device);
         }
-        let hand = root.has("palm") || root.has("base");
-        let scene = OF_SCENES.iter().any(|key| root.has(key));
-        Ok(if scene && !hand { FileKind::Scene } else { FileKind::Hand })
+        if root.has("palm") {
+            return Ok(FileKind::Hand);
+        }
+        let like = |known: &[&str]| root.keys().any(|key| nearest(key, known).is_some());
+        let is_scene = OF_SCENES.iter().any(|key| root.has(key)) || like(&OF_SCENES);
+        Ok(match is_scene {
+            true => FileKind::Scene,
+            false if like(&OF_DEVICES) => FileKind::Device,
+            false => FileKind::Hand,
+        })
     }
 
     /// Builds the world of a scene file, as [`load_scene`] does.
     pub fn load_scene(&self, file: &Path, settings: &[Setting]) -> Result<Scene, Problems> {
-        self.parse_scene(file, &self.read_text(file)?, settings)
+        self.parse_scene(file, &self.read_text(file, TextKind::Description)?, settings)
     }
 
     /// Builds the world of a scene from the text of its file, as [`parse_scene`] does.
     pub fn parse_scene(&self, file: &Path, text: &str, settings: &[Setting]) -> Result<Scene, Problems> {
+        self.parse_part(file, text, settings, Cost::default())
+    }
+
+    /// The same, of what is added to a world whose bodies cost something already: what is too much together is a problem.
+    pub fn parse_part(&self, file: &Path, text: &str, settings: &[Setting], used: Cost) -> Result<Scene, Problems> {
         let mut document = Document::parse(file, text)?;
         settings::apply(&mut document, settings);
         let mut others = Problems::default();
         let stem = file.file_stem().map_or("scene".into(), |stem| stem.to_string_lossy());
-        let scene = read_scene(&document.root(), &stem, self, &mut others);
+        let scene = read_scene(&document.root(), &stem, used, self, &mut others);
         let mut problems = document.into_problems();
         problems.0.extend(others.0);
         problems.into_result().map(|()| scene)
     }
 }
 
-fn read_scene(root: &Table<'_>, name: &str, files: &Files, problems: &mut Problems) -> Scene {
+fn read_scene(root: &Table<'_>, name: &str, used: Cost, files: &Files, problems: &mut Problems) -> Scene {
     let mut scene = Scene {
         name: root.text_or("name", name),
         seconds: root.number_or("seconds", SECONDS, ranges::SECONDS),
         world: World::new(parameters::read_parameters(root)),
         threads: root.count_or("threads", 1, ranges::THREADS),
-        seed: root.number_or("seed", 0.0, ranges::SEED) as u64,
+        seed: root.count_or("seed", 0, ranges::SEED) as u64,
+        used,
         camera: root.table_if_any("camera").and_then(|table| read_camera(&table)),
         ..Scene::default()
     };
@@ -170,7 +188,8 @@ fn read_camera(table: &Table<'_>) -> Option<Viewpoint> {
     table.finish();
     let away = view.position - view.target;
     let is_sound = away.x.hypot(away.z) > 1e-3 * away.y.abs().max(1e-3);
-    if !is_sound && table.has("position") && table.has("target") {
+    let is_known = ["position", "target"].iter().all(|key| table.has(key) && !table.is_wrong(key));
+    if !is_sound && is_known {
         table.complain("target", "the camera must look at another place than its own, and not straight up or down");
     }
     is_sound.then_some(view)

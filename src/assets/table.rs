@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub(super) use self::document::{Document, Entry, Value};
-use self::words::expected;
+use self::words::{expected, short};
 pub(super) use self::words::{listed, nearest, unknown};
 use super::builtin::is_carried;
 use crate::hand::ranges::Range;
@@ -49,14 +49,24 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// Notes that a value is not what it should be; the reader goes on with another.
     fn note_value(&self, at: &Entry, key: String, message: String) {
+        self.document.note_wrong(&key);
         self.document.note(&at.source, at.offset, key, message);
     }
 
-    /// Notes a problem with a key of this table, or with the table if it has no such key.
+    /// Whether the value at a key, or one in it, is not what it should be and has been noted.
+    pub fn is_wrong(&self, key: &str) -> bool {
+        self.document.is_wrong(&self.key_path(key))
+    }
+
+    /// Notes a problem with a key of this table, or with the table if it has no such key. A value that is wrong already was replaced by
+    /// another, of which nothing is said.
     pub fn complain(&self, key: &str, message: impl Into<String>) {
-        let at = self.entries.and_then(|e| e.get(key)).unwrap_or(self.at);
-        self.note_value(at, self.key_path(key), message.into());
+        if key.is_empty() || !self.is_wrong(key) {
+            let at = self.entries.and_then(|e| e.get(key)).unwrap_or(self.at);
+            self.document.note(&at.source, at.offset, self.key_path(key), message.into());
+        }
     }
 
     fn missing(&self, key: &str, expected: &str) {
@@ -123,7 +133,7 @@ impl<'a> Table<'a> {
         match entry.value {
             Value::Number(x) if range.contains(x) => return x,
             Value::Number(x) => {
-                self.note_value(entry, key, format!("{x} is out of range; expected {}", expected(range)))
+                self.note_value(entry, key, format!("{} is out of range; expected {}", short(x), expected(range)))
             }
             ref other => self.note_value(entry, key, format!("expected {}, found {}", expected(range), other.kind())),
         }
@@ -138,7 +148,13 @@ impl<'a> Table<'a> {
     /// A string.
     pub fn text(&self, key: &str) -> String {
         match self.get(key) {
-            Some(Entry { value: Value::Text(text), .. }) => text.clone(),
+            Some(entry @ Entry { value: Value::Text(text), .. }) => {
+                if text.contains(char::is_control) {
+                    let message = format!("expected a string without control characters, found {text:?}");
+                    self.note_value(entry, self.key_path(key), message);
+                }
+                text.clone()
+            }
             Some(entry) => {
                 self.note_value(entry, self.key_path(key), format!("expected a string, found {}", entry.value.kind()));
                 String::new()
@@ -197,9 +213,7 @@ impl<'a> Table<'a> {
         }
         let text = self.text(key);
         words.iter().position(|&w| w == text).unwrap_or_else(|| {
-            if !text.is_empty() {
-                self.complain(key, format!("`{text}` is not known; expected {}", listed(words)));
-            }
+            self.complain(key, format!("`{text}` is not known; expected {}", listed(words)));
             0
         })
     }

@@ -67,6 +67,9 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     if let Some(name) = arguments.names.iter().find(|n| !known.contains(&n.as_str())) {
         bail!(names::unknown(&format!("benchmark `{name}`"), name, &known));
     }
+    if let Some(file) = &arguments.csv {
+        super::outputs::check(&[("--csv", file)], arguments.hand.as_slice())?;
+    }
     if let Some(folder) = &arguments.report {
         // Better now than after minutes.
         std::fs::create_dir_all(folder)

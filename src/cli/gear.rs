@@ -40,6 +40,12 @@ impl DeviceArguments {
         !self.device.is_empty()
     }
 
+    /// Files of profiles, and recordings that take the place of devices.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let file = |name: &String| PathBuf::from(name.rsplit_once('@').map_or(name.as_str(), |(file, _)| file));
+        self.device.iter().map(file).collect()
+    }
+
     /// Loads what is to be played, with its devices ready.
     pub fn load(&self, scene: &Path, settings: &[Setting], talk: Talk) -> anyhow::Result<Player> {
         if !self.any() {

@@ -1,32 +1,54 @@
-//! Ctrl-C while devices run: what is played ends where it is, so that motors let go and files are whole. A second one ends the program.
+//! Requests to end, by Ctrl-C or a signal: what is played ends after its step, so that motors let go and files are whole. A second request
+//! ends the program at once.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// When somebody first asked.
+/// When the first request came.
 static ASKED: OnceLock<Instant> = OnceLock::new();
+/// Whether SIGQUIT came; its handler may do no more than set this.
+static QUIT: AtomicBool = AtomicBool::new(false);
 /// Requests so close together are one: a signal to a program and one to its group, as `timeout` sends them.
 const SAME: Duration = Duration::from_millis(500);
-/// What shells say of a program that was interrupted.
-const INTERRUPTED: i32 = 130;
+/// Exit code of a program that was interrupted, as shells give it.
+pub const INTERRUPTED: u8 = 130;
 
-/// Whether somebody wants it to end.
+/// Whether the program is asked to end.
 pub fn is_asked() -> bool {
-    ASKED.get().is_some()
+    ASKED.get().is_some() || QUIT.load(Ordering::Relaxed)
 }
 
 /// Ends the program as one that was interrupted.
 pub fn end() -> ! {
-    std::process::exit(INTERRUPTED)
+    std::process::exit(INTERRUPTED.into())
 }
 
-/// From now on a request to end is noted; the next one is obeyed at once.
+/// From now on a first request to end, by SIGINT, SIGTERM, SIGHUP or SIGQUIT, is noted; the next one ends the program.
 pub fn listen() {
     let note = || {
         if ASKED.get_or_init(Instant::now).elapsed() > SAME {
             end();
         }
     };
-    // Whoever cannot be told is ended as always.
+    // Without a handler signals end the program as they do by default.
     let _ = ctrlc::set_handler(note);
+    #[cfg(unix)]
+    note_quit();
+}
+
+/// Notes the first SIGQUIT; the second one does what it does by default.
+#[cfg(unix)]
+fn note_quit() {
+    extern "C" fn note(_: libc::c_int) {
+        QUIT.store(true, Ordering::Relaxed);
+    }
+    // SAFETY: `action` is a valid sigaction with an empty mask, and its handler only stores to an atomic, which is allowed in handlers.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = note as *const () as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART | libc::SA_RESETHAND;
+        libc::sigemptyset(&mut action.sa_mask);
+        libc::sigaction(libc::SIGQUIT, &action, std::ptr::null_mut());
+    }
 }

@@ -1,5 +1,8 @@
 //! Rank 8: the program's commands. Data goes to stdout, messages to stderr; 0 done, 1 a task failed, 2 bad usage or input.
 
+#[macro_use]
+mod terminal;
+
 mod bench;
 mod bones_out;
 mod check;
@@ -13,6 +16,7 @@ mod hand;
 mod inside;
 mod interrupt;
 mod motion;
+mod outputs;
 mod page;
 mod player;
 mod plot;
@@ -106,9 +110,11 @@ impl Talk {
 
 /// Runs the program on the command line's words.
 pub fn main() -> ExitCode {
-    end_with_the_reader();
     hush_drivers();
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(told) => return tell(&told),
+    };
     if !cli.verbose {
         hush_openxr();
     }
@@ -118,40 +124,58 @@ pub fn main() -> ExitCode {
         _ => Talk::Normal,
     };
     let done = match cli.command {
-        None => demo::run(talk),
-        // The commands that can be done and have failed.
-        Some(Command::Run(arguments)) => match run::run(&arguments, talk) {
-            Ok(run::End::Failed) => return ExitCode::from(1),
-            done => done.map(drop),
-        },
-        Some(Command::Replay(arguments)) => match replay::run(&arguments, talk) {
-            Ok(run::End::Failed) => return ExitCode::from(1),
-            done => done.map(drop),
-        },
-        Some(Command::View(arguments)) => match view::run(&arguments, talk) {
-            Ok(run::End::Failed) => return ExitCode::from(1),
-            done => done.map(drop),
-        },
-        Some(Command::Check(arguments)) => check::run(&arguments, talk),
-        Some(Command::Hand(arguments)) => hand::run(&arguments, talk),
-        Some(Command::Bench(arguments)) => bench::run(&arguments, talk),
-        Some(Command::Render(arguments)) => render::run(&arguments, talk),
-        Some(Command::Study(study)) => study::run(&study, talk),
-        Some(Command::Problem(command)) => problem::run(&command, talk),
-        Some(Command::Devices(command)) => devices::run(&command, talk),
-        #[cfg(feature = "script")]
-        Some(Command::Docs(arguments)) => docs::run(&arguments, talk),
-        Some(Command::Completions { shell }) => {
-            clap_complete::generate(shell, &mut Cli::command(), "fingerpad", &mut std::io::stdout());
-            Ok(())
-        }
+        None => demo::run(talk).map(|()| run::End::Done),
+        Some(command) => perform(command, talk),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
+    // What could not be printed makes any end a failure.
+    match done.and_then(|end| terminal::check().map(|()| end)) {
+        Ok(run::End::Done) => ExitCode::SUCCESS,
+        Ok(run::End::Failed) => ExitCode::from(1),
+        Ok(run::End::Interrupted) => ExitCode::from(interrupt::INTERRUPTED),
         Err(error) => {
             report(&error);
             ExitCode::from(2)
         }
+    }
+}
+
+fn perform(command: Command, talk: Talk) -> anyhow::Result<run::End> {
+    match command {
+        // The commands that can be done and have failed.
+        Command::Run(arguments) => return run::run(&arguments, talk),
+        Command::Replay(arguments) => return replay::run(&arguments, talk),
+        Command::View(arguments) => return view::run(&arguments, talk),
+        Command::Check(arguments) => check::run(&arguments, talk),
+        Command::Hand(arguments) => hand::run(&arguments, talk),
+        Command::Bench(arguments) => bench::run(&arguments, talk),
+        Command::Render(arguments) => render::run(&arguments, talk),
+        Command::Study(study) => study::run(&study, talk),
+        Command::Problem(command) => problem::run(&command, talk),
+        Command::Devices(command) => devices::run(&command, talk),
+        #[cfg(feature = "script")]
+        Command::Docs(arguments) => docs::run(&arguments, talk),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "fingerpad", &mut text);
+            print!("{}", String::from_utf8_lossy(&text));
+            Ok(())
+        }
+    }
+    .map(|()| run::End::Done)
+}
+
+/// Prints the help, or what is wrong with the command line.
+fn tell(told: &clap::Error) -> ExitCode {
+    use std::io::Write;
+    if told.use_stderr() {
+        told.exit();
+    }
+    match told.print().and_then(|()| std::io::stdout().flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("error: cannot write to stdout: {error}");
+            ExitCode::from(2)
+        }
+        _ => ExitCode::SUCCESS,
     }
 }
 
@@ -171,20 +195,6 @@ fn hush_openxr() {
         // SAFETY: called in `main`, before any thread exists that could read the environment.
         unsafe { std::env::set_var(MESSAGES, "none") };
     }
-}
-
-/// Whoever read what is printed may have heard enough, as `head` has: then the program ends as others do, without a word of its own.
-fn end_with_the_reader() {
-    /// What shells say of a program that wrote where nobody reads.
-    const BROKEN_PIPE: i32 = 141;
-    let otherwise = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        let said = panic.payload_as_str().unwrap_or_default();
-        if said.contains("Broken pipe") {
-            std::process::exit(BROKEN_PIPE);
-        }
-        otherwise(panic);
-    }));
 }
 
 /// One line a problem, each with its place.

@@ -428,6 +428,12 @@ impl Player {
         Path::new(&self.header.file)
     }
 
+    /// Files that were read so far; of a recording only its own, as it holds the others.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let read = if self.replay.is_some() { Vec::new() } else { self.files.paths() };
+        std::iter::once(self.file.clone()).chain(read).collect()
+    }
+
     /// The recording, if one is played.
     pub fn recording(&self) -> Option<&Recording> {
         self.replay.as_ref().map(|replay| &*replay.recording)
@@ -477,10 +483,17 @@ fn near_missing(file: &Path) -> Option<String> {
 /// Rounding of times, as a part of a step.
 const SAME: f64 = 1e-9;
 
+/// Simulated time of a script, s, as of a scene.
+#[cfg(feature = "script")]
+const SECONDS: std::ops::RangeInclusive<f64> = 1e-3..=3600.0;
+
 #[cfg(feature = "script")]
 fn load_script(files: &Files, file: &Path, header: &Header) -> anyhow::Result<Play> {
     let (seconds, settings): (Vec<_>, Vec<_>) = header.settings.iter().cloned().partition(|s| s.key == "seconds");
-    let seconds = seconds.last().map(|s| s.value.parse().context("`seconds` is a number")).transpose()?;
+    let seconds: Option<f64> = seconds.last().map(|s| s.value.parse().context("`seconds` is a number")).transpose()?;
+    if let Some(seconds) = seconds.filter(|seconds| !SECONDS.contains(seconds)) {
+        bail!("--seconds {seconds}: expected a number from {} to {} s", SECONDS.start(), SECONDS.end());
+    }
     let options = ScriptOptions { settings, seconds, device: header.device };
     Ok(Play::Script(Box::new(ScriptRun::load_from(files, file, &options)?)))
 }

@@ -10,7 +10,8 @@ use super::bench::measure::advance;
 use super::bench::progress::Progress;
 use super::scene_arguments::SceneArguments;
 use super::{Talk, write_file};
-use crate::assets::{Setting, load_scene};
+use crate::assets::limits::PROBLEM_BYTES;
+use crate::assets::{Files, Setting, read_bounded};
 use crate::contact::Group;
 use crate::problem::{ContactProblem, Law, ProblemFault};
 
@@ -54,7 +55,9 @@ pub fn run(command: &Command, talk: Talk) -> anyhow::Result<()> {
 fn save(arguments: &SaveArguments, talk: Talk) -> anyhow::Result<()> {
     // Checked as the length of a scene is.
     let at = Setting::new("seconds", arguments.at);
-    let mut scene = load_scene(&super::player::shipped(&arguments.scene), &arguments.changes.settings([at]))?;
+    let files = Files::default();
+    let mut scene = files.load_scene(&super::player::shipped(&arguments.scene), &arguments.changes.settings([at]))?;
+    super::outputs::check(&[("--out", &arguments.out)], &files.paths())?;
     scene.world.keeps_rows = true;
     let steps = (arguments.at / scene.world.parameters.dt).round().max(1.0) as u64;
     let mut progress = Progress::new(talk);
@@ -103,7 +106,7 @@ fn read(file: &Path) -> anyhow::Result<ContactProblem> {
         #[cfg(not(feature = "fclib"))]
         bail!("{shown}: {NO_FCLIB}");
     }
-    let bytes = std::fs::read(file).with_context(|| format!("{shown}: cannot be read"))?;
+    let bytes = read_bounded(file, PROBLEM_BYTES).with_context(|| shown.to_string())?;
     ContactProblem::from_text(&String::from_utf8_lossy(&bytes)).map_err(|fault| match fault {
         ProblemFault::Text { line, expected } => anyhow!("{shown}:{line}: expected {expected}"),
         other => anyhow!("{shown}: {other}"),

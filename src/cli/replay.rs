@@ -2,10 +2,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::Talk;
 use super::player::{Difference, Player};
 use super::run::summary::Summary;
 use super::run::{End, Tables, conclude, play};
+use super::{Talk, interrupt, outputs};
 use crate::record::{Ending, Recording};
 
 /// A recording to play again.
@@ -32,12 +32,20 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     let mut player = Player::load_recording(&arguments.recording)?;
+    let outputs = [("--csv", &arguments.csv), ("--parquet", &arguments.parquet)];
+    let outputs: Vec<_> = outputs.iter().filter_map(|(option, file)| Some((*option, file.as_deref()?))).collect();
+    outputs::check(&outputs, &player.inputs())?;
+    interrupt::listen();
     let csv: Vec<&Path> = arguments.csv.iter().map(PathBuf::as_path).collect();
     let parquet: Vec<&Path> = arguments.parquet.iter().map(PathBuf::as_path).collect();
     let mut tables = Tables::create(&player, &csv, &parquet)?;
     let mut summary = Summary::default();
     let played = play(&mut player, arguments.realtime, &mut summary, &mut tables, talk);
     tables.finish()?;
+    if !player.is_over() && interrupt::is_asked() {
+        played?;
+        return Ok(conclude(&player, &summary, arguments.json, None));
+    }
     let verdict = Verdict::of(&player, arguments.verify);
     match (&played, verdict.ends_as_recorded(&player), &verdict.differs) {
         // The run broke off then, and it does now.

@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use self::summary::Summary;
 pub use self::trace::Tables;
-use super::Talk;
 use super::bones_out::BonesOut;
 use super::gear::DeviceArguments;
 use super::player::Player;
 use super::scene_arguments::SceneArguments;
+use super::{Talk, interrupt, outputs};
 use crate::assets::Setting;
 
 /// What to simulate, and how.
@@ -64,6 +64,8 @@ pub enum End {
     Done,
     /// It is done, and the task failed, or it was not what it should have been.
     Failed,
+    /// A signal ended it before its end; its files are complete up to the last step.
+    Interrupted,
 }
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
@@ -83,6 +85,8 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     if arguments.view {
         return super::view::show_player(player, settings(arguments), talk);
     }
+    check_outputs(arguments, &player)?;
+    interrupt::listen();
     if let Some(file) = &arguments.record {
         player.record(file)?;
     }
@@ -107,6 +111,14 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     Ok(conclude(&player, &summary, arguments.json, devices))
 }
 
+/// Refuses files to write that the run reads, or that are the same.
+fn check_outputs(arguments: &Arguments, player: &Player) -> anyhow::Result<()> {
+    let outputs =
+        [("--trace", &arguments.trace), ("--record", &arguments.record), ("--haptics-log", &arguments.haptics_log)];
+    let outputs: Vec<_> = outputs.iter().filter_map(|(option, file)| Some((*option, file.as_deref()?))).collect();
+    outputs::check(&outputs, &[player.inputs(), arguments.devices.inputs()].concat())
+}
+
 /// The settings of the command line.
 fn settings(arguments: &Arguments) -> Vec<Setting> {
     let seconds = arguments.seconds.map(|s| Setting::new("seconds", s));
@@ -124,7 +136,7 @@ pub fn play(
 ) -> anyhow::Result<()> {
     let start = Instant::now();
     let mut simulated = 0.0;
-    while !player.is_over() && !super::interrupt::is_asked() {
+    while !player.is_over() && !interrupt::is_asked() {
         let before = player.steps();
         let stepped = player.step();
         player.take_messages().iter().for_each(|line| talk.say(line));
@@ -172,6 +184,9 @@ pub fn conclude(player: &Player, summary: &Summary, json: bool, more: Option<(&s
         if let Some(outcome) = outcome {
             outcome::print(outcome);
         }
+    }
+    if !player.is_over() && interrupt::is_asked() {
+        return End::Interrupted;
     }
     #[cfg(feature = "script")]
     if outcome.is_some_and(|outcome| !outcome.success) {

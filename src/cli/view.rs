@@ -93,7 +93,7 @@ mod showing {
     use crate::assets::Setting;
     use crate::cli::player::Player;
     use crate::cli::run::End;
-    use crate::cli::{Talk, write_file};
+    use crate::cli::{Talk, outputs, write_file};
     use crate::viewer::window::{Drawn, FrameLog, Kept, Options, Report, probe, show};
     use crate::viewer::{Layers, Picture};
 
@@ -125,6 +125,9 @@ mod showing {
         let player = arguments.devices.load(&arguments.scene, &settings, talk)?;
         if arguments.reset {
             settings_file::reset().context("the settings of the window could not be removed")?;
+        }
+        if let Some(file) = &arguments.log {
+            outputs::check(&[("--log", file)], &player.inputs())?;
         }
         let log = arguments.log.as_deref().map(Log::create).transpose()?;
         let layers = if arguments.show.is_empty() { None } else { Some(layers(&arguments.show)?) };

@@ -1,17 +1,18 @@
 use std::path::{Path, PathBuf};
 
 use super::FORMAT;
+use crate::assets::FileFault;
 
 /// Why a recording cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The file cannot be opened or read.
-    #[error("{}: cannot be read: {error}", file.display())]
+    #[error("{}: {fault}", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
         /// Why.
-        error: std::io::Error,
+        fault: FileFault,
     },
     /// It begins with something else.
     #[error("{}: this is no recording; expected a file written by `run --record`", file.display())]

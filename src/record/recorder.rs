@@ -1,7 +1,6 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use super::FORMAT;
 use super::bytes::{put_count, put_text, put_word};
@@ -11,15 +10,11 @@ use super::header::Header;
 use super::input::Input;
 use super::recording::{Ending, FrameKind, MAGIC};
 
-/// What a crash may cost at most.
-const FLUSH: Duration = Duration::from_millis(250);
-
 /// Writes a recording while a run goes on.
 #[derive(Debug)]
 pub struct Recorder {
     file: PathBuf,
     out: BufWriter<File>,
-    flushed: Instant,
     payload: Vec<u8>,
     frame: Vec<u8>,
     steps: u64,
@@ -31,7 +26,7 @@ impl Recorder {
     pub fn create(file: &Path, header: &Header, files: &[(String, String)], start: u64) -> Result<Self, WriteError> {
         let out = BufWriter::new(File::create(file).map_err(WriteError::of(file))?);
         let (payload, frame) = (Vec::new(), Vec::new());
-        let mut recorder = Self { file: file.into(), out, flushed: Instant::now(), payload, frame, steps: 0, files: 0 };
+        let mut recorder = Self { file: file.into(), out, payload, frame, steps: 0, files: 0 };
         let format = [&MAGIC[..], &FORMAT.to_le_bytes()].concat();
         recorder.out.write_all(&format).map_err(WriteError::of(file))?;
         recorder.put(FrameKind::Header, |payload| header.put(payload))?;
@@ -57,14 +52,15 @@ impl Recorder {
         self.files
     }
 
-    /// Keeps a step: what came from outside before it, and the hash of the state after it.
+    /// Keeps a step: what came from outside before it, and the hash of the state after it. It is handed to the system at once, so that a
+    /// program that is killed loses the step under way and no other.
     pub fn add_step(&mut self, inputs: &[Input], hash: u64) -> Result<(), WriteError> {
         self.put(FrameKind::Step, |payload| {
             put_word(payload, hash);
             inputs.iter().for_each(|input| input.put(payload));
         })?;
         self.steps += 1;
-        if self.flushed.elapsed() >= FLUSH { self.flush() } else { Ok(()) }
+        self.flush()
     }
 
     /// Says how the run ended, and makes sure that everything is in the file.
@@ -89,7 +85,6 @@ impl Recorder {
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {
-        self.flushed = Instant::now();
         self.out.flush().map_err(WriteError::of(&self.file))
     }
 }

@@ -1,6 +1,4 @@
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use super::FORMAT;
@@ -9,6 +7,8 @@ use super::error::{Damage, RecordError};
 use super::frame::{Frame, after, read_frame};
 use super::header::Header;
 use super::input::Input;
+use crate::assets::limits::RECORDING_BYTES;
+use crate::assets::read_bounded;
 
 /// What a recording begins with: a byte that is no text, a name, and line ends that show whether a transfer changed them.
 pub(super) const MAGIC: [u8; 8] = *b"\x89FPR\r\n\x1a\n";
@@ -97,13 +97,8 @@ impl Ending {
 impl Recording {
     /// Reads a recording, up to the last whole step if it was cut off.
     pub fn read(file: &Path) -> Result<Self, RecordError> {
-        let unreadable = |error| RecordError::Unreadable { file: file.into(), error };
-        let mut opened = File::open(file).map_err(unreadable)?;
-        let mut bytes = Vec::new();
-        opened.by_ref().take(HEAD as u64).read_to_end(&mut bytes).map_err(unreadable)?;
-        // What is no recording may have no end.
-        check_head(file, &bytes)?;
-        opened.read_to_end(&mut bytes).map_err(unreadable)?;
+        let bytes = read_bounded(file, RECORDING_BYTES)
+            .map_err(|fault| RecordError::Unreadable { file: file.into(), fault })?;
         Self::parse(file, &bytes)
     }
 

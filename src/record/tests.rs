@@ -120,6 +120,20 @@ fn a_recording_that_was_cut_anywhere_has_all_whole_steps() {
     }
 }
 
+/// A killed program lost what was buffered.
+#[test]
+fn a_step_is_in_the_file_when_it_is_added() {
+    let file = std::env::temp_dir().join(format!("fingerpad-{}-at-once.fpr", std::process::id()));
+    let mut recorder = Recorder::create(&file, &header(), &files(), 77).expect("a recorder");
+    for (i, inputs) in inputs().iter().enumerate() {
+        recorder.add_step(inputs, i as u64).expect("a step");
+        let so_far = Recording::read(&file).expect("what is there");
+        assert_eq!((so_far.steps.len(), &so_far.steps[i].inputs), (i + 1, inputs));
+    }
+    drop(recorder);
+    std::fs::remove_file(&file).expect("a file");
+}
+
 #[test]
 fn every_flipped_bit_is_found_and_said_where() {
     let (bytes, _) = small("flip");

@@ -5,11 +5,11 @@ use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
 use super::api;
 use super::error::{self, ScriptError, no_function, no_variable};
-use super::load;
 use super::run::{ScriptOptions, ScriptRun};
 use super::state::{Origin, State};
 use super::words::unknown;
-use crate::assets::{Files, Scene};
+use super::{limits, load};
+use crate::assets::{Files, Scene, TextKind};
 use crate::tracking::{Angle, Driven, Finger};
 
 /// Compiles a script without running it, and looks whether the functions that it calls exist and take as many values, and whether joints,
@@ -24,12 +24,13 @@ pub fn check(name: &str, text: &str) -> Result<(), Vec<ScriptError>> {
 pub fn check_file(file: &Path) -> Result<ScriptRun, Vec<ScriptError>> {
     let name = file.display().to_string();
     let files = Files::default();
-    let text = files.read_text(file).map_err(|problems| {
+    let text = files.read_text(file, TextKind::Script).map_err(|problems| {
         let said = problems.0.first().map(|problem| problem.message.clone());
         vec![ScriptError::whole(&name, said.unwrap_or_default())]
     })?;
     let (ast, scenes) = compile(&name, &text).map_err(|error| vec![error])?;
     let mut found = calls(&name, &text, &ast);
+    let files = files.of_script(file);
     let set_up = ScriptRun::load(file, &ScriptOptions::default());
     let mut known = Known::default();
     match &set_up {
@@ -81,7 +82,7 @@ fn compile(name: &str, text: &str) -> Result<(AST, Vec<String>), ScriptError> {
     let mut api = api::build();
     // What can never be reached is checked too.
     api.engine.set_optimization_level(rhai::OptimizationLevel::None);
-    let ast = api.engine.compile(text).map_err(|error| ScriptError::parsing(name, text, error))?;
+    let ast = limits::compile(&api.engine, text).map_err(|error| ScriptError::parsing(name, text, error))?;
     let mut scenes = Vec::new();
     each_call(&ast, |call, _, _| {
         if let ("scene", [Expr::StringConstant(scene, _)]) = (call.name.as_str(), call.args.as_slice()) {

@@ -6,7 +6,7 @@ use rhai::{AST, Engine};
 
 use super::callback::Callback;
 use super::limits::{FAREWELL, LOADING, STUCK, TRACKS, TRACKS_EVER};
-use super::load::{self, Request};
+use super::load::{self, Refusal, Request};
 use super::track::{Ask, Fault, Go, Part, Shared, Track, Waiting, fault, start};
 
 /// Rounding of times, s.
@@ -124,10 +124,10 @@ impl Conductor {
         }
     }
 
-    fn load(&mut self, request: &Request) -> Result<(), String> {
+    fn load(&mut self, request: &Request) -> Result<(), Refusal> {
         if self.loading > LOADING {
             let most = LOADING.as_secs();
-            return Err(format!("more than {most} s of loading without a pause; does a loop load for ever?"));
+            return Err(format!("more than {most} s of loading without a pause; does a loop load for ever?").into());
         }
         let start = Instant::now();
         let loaded = load::perform(request, &mut self.shared.state());

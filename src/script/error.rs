@@ -5,6 +5,7 @@ use rhai::{Dynamic, EvalAltResult, ParseError, ParseErrorType, Position};
 
 use super::api;
 use super::limits::DISABLED;
+use super::load::Refusal;
 use super::modules::Sources;
 use super::words::nearest;
 
@@ -110,7 +111,8 @@ pub(super) fn message(error: &EvalAltResult, names: &[String]) -> String {
 }
 
 fn thrown(value: &Dynamic) -> String {
-    let text = value.to_string();
+    let refusal = value.read_lock::<Refusal>().map(|refusal| refusal.whole.clone());
+    let text = refusal.unwrap_or_else(|| value.to_string());
     if text.is_empty() { "the script threw an error without words".into() } else { text }
 }
 

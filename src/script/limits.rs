@@ -1,6 +1,7 @@
-use std::time::Duration;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
-use rhai::Engine;
+use rhai::{AST, Engine, LexError, ParseError, Token};
 
 /// Nesting of expressions outside of functions.
 pub(super) const EXPRESSION_DEPTH: usize = 64;
@@ -25,8 +26,18 @@ pub(super) const LOADING: Duration = Duration::from_secs(10);
 pub(super) const TRACKS: usize = 32;
 /// Tracks of a run.
 pub(super) const TRACKS_EVER: usize = 4096;
-/// Simulated time of a run that names no other limit, s.
+/// Simulated time of a run that names no other limit, s; of all trials together.
 pub(super) const RUN_SECONDS: f64 = 300.0;
+/// Computing time of a run: so many seconds for each second that may be simulated, and no less than those of a run that names no limit.
+pub(super) const COMPUTING: f64 = 2.0;
+/// Bytes that all values of a script may take.
+pub(super) const MEMORY: isize = 256 << 20;
+/// Variables that a file declares, and cases of all its `switch`es, each: the time to parse them grows with the square of their number.
+pub(super) const DECLARATIONS: usize = 1000;
+/// Time that parsing a file may take, whatever it is full of.
+pub(super) const PARSING: Duration = Duration::from_secs(5);
+/// Materials of the world of a script.
+pub(super) const MATERIALS: usize = 256;
 /// Repeated trials of a task.
 pub(super) const TRIALS: i64 = 1000;
 /// Bodies that a script may have in its world.
@@ -65,5 +76,48 @@ pub(super) fn engine() -> Engine {
     for keyword in DISABLED {
         engine.disable_symbol(keyword);
     }
+    #[expect(deprecated, reason = "not deprecated but volatile, says its documentation; the version is pinned")]
+    engine.on_parse_token(|token, _, _| count(token));
     engine
+}
+
+/// How far the text is parsed that a thread parses.
+#[derive(Clone, Copy)]
+struct Parsed {
+    start: Instant,
+    variables: usize,
+    cases: usize,
+}
+
+thread_local! {
+    static PARSED: Cell<Option<Parsed>> = const { Cell::new(None) };
+}
+
+/// Parses a script.
+pub(super) fn compile(engine: &Engine, text: &str) -> Result<AST, ParseError> {
+    PARSED.set(Some(Parsed { start: Instant::now(), variables: 0, cases: 0 }));
+    let parsed = engine.compile(text);
+    PARSED.set(None);
+    parsed
+}
+
+/// Ends the parsing of a text that holds too much.
+fn count(token: Token) -> Token {
+    let Some(mut parsed) = PARSED.get() else { return token };
+    match token {
+        Token::Let | Token::Const => parsed.variables += 1,
+        Token::DoubleArrow => parsed.cases += 1,
+        _ => {}
+    }
+    PARSED.set(Some(parsed));
+    let message = if parsed.variables > DECLARATIONS {
+        format!("more than {DECLARATIONS} variables are declared in one file")
+    } else if parsed.cases > DECLARATIONS {
+        format!("more than {DECLARATIONS} cases of `switch` in one file")
+    } else if parsed.start.elapsed() > PARSING {
+        format!("parsing takes longer than {} s", PARSING.as_secs())
+    } else {
+        return token;
+    };
+    Token::LexError(LexError::Runtime(message).into())
 }

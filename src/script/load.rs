@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::limits::BODIES;
-use super::modules::stays_in;
 use super::state::{Origin, State};
 use super::words::nearest;
-use crate::assets::{Problems, Scene, Setting, builtin_scenes};
+use crate::assets::{Problem, Problems, Scene, Setting, builtin_scenes};
 use crate::body::MaterialId;
 use crate::math::Random;
 
@@ -22,20 +21,52 @@ pub enum Request {
     Hand(String, String),
 }
 
+/// Why a script does not get what it wants.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// What the script sees of it: nothing that is in files.
+    pub shown: String,
+    /// What the user sees, who may read the files.
+    pub whole: String,
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self { shown: why.clone(), whole: why }
+    }
+}
+
+impl Refusal {
+    /// Of problems with what a script describes, and with files that this names.
+    fn of(problems: &Problems, script: &Path) -> Self {
+        let of_file = |problem: &&Problem| problem.file != script && !problem.file.starts_with("--set");
+        let mut shown: Vec<String> = problems.0.iter().filter(|problem| !of_file(problem)).map(in_words).collect();
+        let mut files: Vec<String> =
+            problems.0.iter().filter(of_file).map(|problem| problem.file.display().to_string()).collect();
+        files.dedup();
+        shown.extend(files.iter().map(|file| format!("{file}: there are problems in this file")));
+        let whole = problems.0.iter().map(|problem| match of_file(&problem) {
+            true => problem.to_string(),
+            false => in_words(problem),
+        });
+        Self { shown: shown.join("; "), whole: whole.collect::<Vec<_>>().join("\n") }
+    }
+}
+
 /// Does what a script wants, or says why not.
-pub fn perform(request: &Request, state: &mut State) -> Result<(), String> {
+pub fn perform(request: &Request, state: &mut State) -> Result<(), Refusal> {
     match request {
         Request::Scene(name) => {
             let file = find(&state.origin, "scenes", name)?;
             let loaded = state.origin.files.load_scene(&file, &state.origin.settings);
-            let scene = loaded.map_err(|problems| problems.to_string())?;
+            let scene = loaded.map_err(|problems| Refusal::of(&problems, &state.origin.file))?;
             state.files.insert(file);
             take_scene(state, scene)
         }
         Request::Inline(text) => {
             let origin = &state.origin;
             let parsed = origin.files.parse_scene(&origin.file, text, &origin.settings);
-            let scene = parsed.map_err(|problems| in_words(&problems))?;
+            let scene = parsed.map_err(|problems| Refusal::of(&problems, &state.origin.file))?;
             take_scene(state, scene)
         }
         Request::Body(name, table) => add(state, "body", name, table),
@@ -53,9 +84,9 @@ pub fn empty_scene(origin: &Origin) -> Result<Scene, Problems> {
     origin.files.parse_scene(&origin.file, "", &settings)
 }
 
-fn take_scene(state: &mut State, scene: Scene) -> Result<(), String> {
+fn take_scene(state: &mut State, scene: Scene) -> Result<(), Refusal> {
     if state.scene.world.steps() > 0 {
-        return Err("a scene can be set up only before the first pause".into());
+        return Err(String::from("a scene can be set up only before the first pause").into());
     }
     if state.origin.seed.is_none() {
         state.random = Random::new(scene.seed, state.trial);
@@ -83,8 +114,7 @@ pub fn find(origin: &Origin, kind: &str, name: &str) -> Result<PathBuf, String> 
     for folder in &folders {
         let place = folder.join(&file);
         if origin.files.is_there(&place) {
-            let leaves = || format!("`{name}` cannot be used; {} leads out of its folder", place.display());
-            return if stays_in(&origin.files, folder, &place) { Ok(place) } else { Err(leaves()) };
+            return Ok(place);
         }
     }
     if origin.files.is_there(&shipped) {
@@ -100,25 +130,22 @@ pub fn find(origin: &Origin, kind: &str, name: &str) -> Result<PathBuf, String> 
 /// The folder in which scenes and hands lie that the program carries.
 const CARRIED: &str = "fingerpad:";
 
-/// The problems of a table that has no file.
-fn in_words(problems: &Problems) -> String {
-    let said = problems.0.iter().map(|problem| {
-        let key = if problem.key.is_empty() { String::new() } else { format!("{}: ", problem.key) };
-        // Of the script the place is known better than that in the table.
-        let whence = problem.file.to_str().filter(|file| file.starts_with("--")).map(|set| format!("{set}: "));
-        format!("{}{key}{}", whence.unwrap_or_default(), problem.message)
-    });
-    said.collect::<Vec<_>>().join("; ")
+/// The problem of a table that has no file.
+fn in_words(problem: &Problem) -> String {
+    let key = if problem.key.is_empty() { String::new() } else { format!("{}: ", problem.key) };
+    // Of the script the place is known better than that in the table.
+    let whence = problem.file.to_str().filter(|file| file.starts_with("--")).map(|set| format!("{set}: "));
+    format!("{}{key}{}", whence.unwrap_or_default(), problem.message)
 }
 
 /// Adds what a table describes, checked as in a scene file.
-fn add(state: &mut State, kind: &str, name: &str, table: &str) -> Result<(), String> {
+fn add(state: &mut State, kind: &str, name: &str, table: &str) -> Result<(), Refusal> {
     let bodies = &state.scene.world.bodies;
     if bodies.count() >= BODIES {
-        return Err(format!("there are {} bodies in the world already; there may be {BODIES}", bodies.count()));
+        return Err(format!("there are {} bodies in the world already; there may be {BODIES}", bodies.count()).into());
     }
     if state.find_body(name).is_some() || state.scene.hand(name).is_some() {
-        return Err(format!("there is a `{name}` already"));
+        return Err(format!("there is a `{name}` already").into());
     }
     let mut text = String::new();
     for material in state.scene.world.materials.names() {
@@ -132,7 +159,8 @@ fn add(state: &mut State, kind: &str, name: &str, table: &str) -> Result<(), Str
     };
     let settings: Vec<Setting> = state.origin.settings.iter().filter(of_it).cloned().collect();
     let origin = &state.origin;
-    let part = origin.files.parse_scene(&origin.file, &text, &settings).map_err(|problems| in_words(&problems))?;
+    let part = origin.files.parse_part(&origin.file, &text, &settings, state.scene.cost());
+    let part = part.map_err(|problems| Refusal::of(&problems, &origin.file))?;
     state.keep_last_step();
     merge(&mut state.scene, part);
     state.note_starts();

@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
 
+use super::limits::compile;
 use super::track::Fault;
-use crate::assets::Files;
+use crate::assets::{Files, TextKind};
 
 /// Texts of the scripts of a run by their names, to show the lines that are wrong.
 pub type Sources = Arc<Mutex<BTreeMap<String, String>>>;
@@ -56,12 +57,15 @@ impl Folder {
                 "`{path}` cannot be imported; it leads out of the script's folder"
             )));
         }
-        let text = self.files.read_text(&file).map_err(|problems| super::track::fault(problems.to_string()))?;
+        let text = self
+            .files
+            .read_text(&file, TextKind::Script)
+            .map_err(|problems| super::track::fault(problems.to_string()))?;
         let name = file.display().to_string();
         self.sources.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), text.clone());
         let wrong =
             |error: Fault| -> Fault { EvalAltResult::ErrorInModule(name.clone(), error, Position::NONE).into() };
-        let mut ast = engine.compile(&text).map_err(|error| wrong(error.into()))?;
+        let mut ast = compile(engine, &text).map_err(|error| wrong(error.into()))?;
         ast.set_source(&name);
         Module::eval_ast_as_new(Scope::new(), &ast, engine).map(Into::into).map_err(wrong)
     }
@@ -80,7 +84,7 @@ impl ModuleResolver for Folder {
 
 /// Whether a file lies in a folder or below it, and does not lead out of it by a link. What was kept has no links, and
 /// what is not there leads nowhere.
-pub fn stays_in(files: &Files, folder: &Path, file: &Path) -> bool {
+fn stays_in(files: &Files, folder: &Path, file: &Path) -> bool {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     match (folder.canonicalize(), file.canonicalize()) {
         (Ok(folder), Ok(file)) if !files.are_kept() => file.starts_with(folder),

@@ -1,19 +1,20 @@
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rhai::{AST, Engine};
 
 use super::conductor::Conductor;
 use super::error::ScriptError;
 use super::events::Event;
-use super::limits::RUN_SECONDS;
+use super::limits::{COMPUTING, RUN_SECONDS, compile};
 use super::modules::{Folder, Sources};
 use super::state::{Origin, State};
 use super::task::{TaskOutcome, TrialOutcome};
 use super::track::{Fault, Shared};
 use super::{api, load};
-use crate::assets::{Files, Scene, Setting};
+use crate::assets::{Files, Scene, Setting, TextKind};
 use crate::sim::Status;
 use crate::tracking::{Driven, HandSample, Verdict};
 
@@ -22,7 +23,7 @@ use crate::tracking::{Driven, HandSample, Verdict};
 pub struct ScriptOptions {
     /// Settings of the scene; they win over what the script sets up. `seed` among them is the seed of random numbers.
     pub settings: Vec<Setting>,
-    /// Most simulated time of a trial, s.
+    /// Most simulated time of a trial, s; without it all trials together have 300 s.
     pub seconds: Option<f64>,
     /// What of the hands devices move: samples come from [`ScriptRun::feed_hand`], and the script only judges.
     pub device: Driven,
@@ -55,6 +56,10 @@ pub struct ScriptRun {
     between: bool,
     /// When the script came to its end, s.
     ended: Option<f64>,
+    /// Simulated time of the trials that are over, s.
+    simulated: f64,
+    /// Time that steps and trials have taken.
+    computed: Duration,
     steps: u64,
     /// Hash of the state after the last step.
     hash: u64,
@@ -71,15 +76,16 @@ impl ScriptRun {
     /// The same, where some files are all that it sees.
     pub fn load_from(files: &Files, file: &Path, options: &ScriptOptions) -> Result<Self, ScriptError> {
         let name = file.display().to_string();
-        let text = files.read_text(file).map_err(|problems| {
+        let text = files.read_text(file, TextKind::Script).map_err(|problems| {
             let said = problems.0.first().map(|problem| problem.message.clone());
             ScriptError::whole(&name, said.unwrap_or_default())
         })?;
+        let files = &files.of_script(file);
         let sources = Sources::default();
         sources.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), text.clone());
         let mut engine = api::build().engine;
         engine.set_module_resolver(Folder::of(file, sources.clone(), files.clone()));
-        let mut ast = engine.compile(&text).map_err(|error| ScriptError::parsing(&name, &text, error))?;
+        let mut ast = compile(&engine, &text).map_err(|error| ScriptError::parsing(&name, &text, error))?;
         ast.set_source(&name);
         let origin = Origin {
             file: file.into(),
@@ -100,6 +106,8 @@ impl ScriptRun {
             trials: Vec::new(),
             between: true,
             ended: None,
+            simulated: 0.0,
+            computed: Duration::ZERO,
             steps: 0,
             hash: 0,
             outcome: None,
@@ -127,7 +135,9 @@ impl ScriptRun {
         }
         let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Files::default();
-        sources.iter().any(|(file, text)| now.read_text(Path::new(file)).is_ok_and(|now| now != *text))
+        sources
+            .iter()
+            .any(|(file, text)| now.read_text(Path::new(file), TextKind::Script).is_ok_and(|now| now != *text))
     }
 
     /// Files that the run was made from: scripts and scenes.
@@ -141,7 +151,9 @@ impl ScriptRun {
     pub fn begin_trials(&mut self) {
         // A trial may be over before its first step.
         while std::mem::take(&mut self.between) {
+            let start = Instant::now();
             self.begin_trial();
+            self.take_time(start);
         }
     }
 
@@ -166,6 +178,7 @@ impl ScriptRun {
         if self.conductor.is_none() {
             return self.state();
         }
+        let start = Instant::now();
         let finite = {
             let mut state = self.shared.state();
             state.feed();
@@ -183,7 +196,22 @@ impl ScriptRun {
             self.go_on(|conductor| conductor.judge().and_then(|()| conductor.phase()));
         }
         self.conclude();
+        self.take_time(start);
         self.state()
+    }
+
+    /// Counts the time since a start, and ends a run that has taken too long. A recording is played to its end.
+    fn take_time(&mut self, start: Instant) {
+        self.computed += start.elapsed();
+        let trials = self.planned_trials() as f64;
+        let most = COMPUTING * self.options.seconds.map_or(RUN_SECONDS, |s| (s * trials).max(RUN_SECONDS));
+        let is_over = self.outcome.is_some() || self.shared.state().origin.files.are_kept();
+        if self.computed.as_secs_f64() > most && !is_over {
+            let message = format!("more than {most:.0} s of computing time; `--seconds` allows more");
+            self.error = Some(ScriptError::whole(&self.name(), message));
+            self.conductor = None;
+            self.between = false;
+        }
     }
 
     fn state(&self) -> RunState {
@@ -308,7 +336,8 @@ impl ScriptRun {
         };
         self.conductor = None;
         self.trials.push(trial);
-        if (self.trials.len() as u64) < trials.0 {
+        self.simulated += self.shared.state().time();
+        if (self.trials.len() as u64) < trials.0 && !self.is_used_up(0.0) {
             self.between = true;
             return;
         }
@@ -339,7 +368,16 @@ impl ScriptRun {
             }
         }
         let most = self.options.seconds.unwrap_or(RUN_SECONDS);
-        (now >= most - SAME).then(|| (false, format!("it was not finished after {most} s")))
+        if now >= most - SAME {
+            return Some((false, format!("it was not finished after {most} s")));
+        }
+        let used_up = || (false, format!("it was not finished after {RUN_SECONDS} s, all trials together"));
+        self.is_used_up(now).then(used_up)
+    }
+
+    /// Whether the trials have had their time together, after some of the present one.
+    fn is_used_up(&self, now: f64) -> bool {
+        self.options.seconds.is_none() && self.simulated + now >= RUN_SECONDS
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -14,8 +14,9 @@ use rhai::{AST, Dynamic, Engine, EvalAltResult, Position, Scope};
 
 use super::api::found;
 use super::callback::Callback;
-use super::limits::{OPERATIONS, SLICE, WALL};
-use super::load::Request;
+use super::limits::{MEMORY, OPERATIONS, SLICE, WALL};
+use super::load::{Refusal, Request};
+use super::memory;
 use super::state::State;
 
 /// What goes wrong in a script.
@@ -44,7 +45,7 @@ pub enum Go {
     /// The numbers of the tracks it wanted, or why it cannot have them.
     Started(Result<Vec<usize>, String>),
     /// Whether it got what it wanted.
-    Loaded(Result<(), String>),
+    Loaded(Result<(), Refusal>),
 }
 
 /// What all tracks of a run look at.
@@ -52,6 +53,8 @@ pub struct Shared {
     state: Mutex<State>,
     stop: AtomicBool,
     operations: AtomicU64,
+    /// Bytes that all values of the script take.
+    memory: AtomicIsize,
     clock: Mutex<Clock>,
 }
 
@@ -68,6 +71,7 @@ impl Shared {
             state: Mutex::new(state),
             stop: AtomicBool::new(false),
             operations: AtomicU64::new(0),
+            memory: AtomicIsize::new(0),
             clock: Mutex::new(Clock { spent: Duration::ZERO, last: Instant::now() }),
         }
     }
@@ -108,12 +112,24 @@ impl Shared {
         if self.stop.load(Ordering::Relaxed) {
             return Some(CALLED_OFF.into());
         }
+        if self.count_memory() > MEMORY {
+            let most = MEMORY >> 20;
+            return Some(format!(
+                "the values of the script take more than {most} MB; does a loop add to one for ever?"
+            ));
+        }
         if count.is_multiple_of(16) {
             let (mut clock, now) = (self.clock(), Instant::now());
             let slice = now.duration_since(clock.last).min(SLICE);
             *clock = Clock { spent: clock.spent + slice, last: now };
         }
         if count > OPERATIONS || count.is_multiple_of(16) { self.excess() } else { None }
+    }
+
+    /// Bytes that all values take, with the changes that this thread has made.
+    fn count_memory(&self) -> isize {
+        let change = memory::change();
+        self.memory.fetch_add(change, Ordering::Relaxed) + change
     }
 
     /// Why a script may not go on that has done so much since the last step, if it may not.
@@ -190,6 +206,8 @@ pub fn start(part: Part, engine: Arc<Engine>, ast: Arc<AST>, shared: Arc<Shared>
             Part::Closure(closure) => closure.call(&engine, ()).map(drop),
             Part::Judge => judge(&engine),
         }));
+        // What the track held is given back.
+        shared.count_memory();
         let panicked = || Err(fault("the program itself failed in this call; this is not the script's fault"));
         // Sorting takes no notice of what ends its closure.
         let in_time = || shared.excess().map_or(Ok(()), |why| Err(over(&why)));
@@ -215,6 +233,7 @@ fn judge(engine: &Engine) -> Result<(), Fault> {
             for (_, handler) in handlers.iter().filter(|(kind, _)| kind == event.kind) {
                 handler.call(engine, (event.to_map(),)).map(drop)?;
             }
+            memory::uncounted(|| drop(event));
         }
         for (name, closure) in with(|state| Ok(state.task.failures.clone()))? {
             if of(&closure, &name)? {
@@ -233,6 +252,11 @@ fn judge(engine: &Engine) -> Result<(), Fault> {
 /// An error with a message; it gets the place of the call.
 pub fn fault(message: impl Into<String>) -> Fault {
     EvalAltResult::ErrorRuntime(message.into().into(), Position::NONE).into()
+}
+
+/// An error of which a script sees less than the user does; it gets the place of the call.
+pub fn refused(refusal: Refusal) -> Fault {
+    EvalAltResult::ErrorRuntime(Dynamic::from(refusal), Position::NONE).into()
 }
 
 /// The end of a track that scripts cannot catch.

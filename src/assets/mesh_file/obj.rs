@@ -3,11 +3,16 @@
 use std::path::Path;
 
 use super::scan::{Fault, Scanner, Token};
+use super::size::{extents, size_fault};
+use crate::assets::limits::TRIANGLES;
 use crate::assets::problem::{Problem, Problems, line_column};
 use crate::mesh::SurfaceMesh;
 
 /// What may stand in a file without a meaning for the shape.
 const SKIPPED: [&str; 10] = ["vn", "vt", "vp", "o", "g", "s", "usemtl", "mtllib", "l", "p"];
+
+/// Volume, as a part of the cube of the longest extent, below which it is rounding.
+const FLAT: f64 = 1e-12;
 
 /// Reads a closed triangle mesh from the text of a Wavefront OBJ file; faces of more corners are cut into fans.
 /// Vertices that no face names are dropped. `file` only goes into the problems.
@@ -43,11 +48,21 @@ fn read(text: &str) -> Result<SurfaceMesh, Fault<'_>> {
         }
     }
     let (mesh, _) = SurfaceMesh::from_faces(&vertices, &faces);
+    if mesh.triangles.len() > TRIANGLES {
+        let found = mesh.triangles.len();
+        return Err(lines.fault(0, format!("found {found} triangles, expected at most {TRIANGLES}: simplify the mesh")));
+    }
+    if let Some(why) = size_fault(&mesh.vertices) {
+        return Err(lines.fault(0, why));
+    }
+    let extent = extents(&mesh.vertices).max();
     let why = if mesh.triangles.is_empty() {
         "found no faces, expected a closed surface"
     } else if !mesh.is_closed() {
         "the surface is open: every edge must belong to two faces that run it in opposite directions"
-    } else if mesh.volume() <= 0.0 {
+    } else if mesh.volume().abs() <= FLAT * extent.powi(3) {
+        "the surface is flat: it encloses no volume"
+    } else if mesh.volume() < 0.0 {
         "the faces look inward: turn the order of their corners round"
     } else {
         return Ok(mesh);

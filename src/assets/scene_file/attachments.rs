@@ -75,7 +75,7 @@ fn find_part(table: &Table<'_>, name: &str, at: &Vec3, scene: &Scene) -> Option<
 fn explain(table: &Table<'_>, key: &str, name: &str, declared: &[&str], scene: &Scene) {
     let body = name.split('.').next().unwrap_or_default();
     let broken = declared.contains(&body) && scene.hand(body).is_none();
-    if !broken && !name.is_empty() {
+    if !broken {
         let known = end_names(scene, name);
         table.complain(key, unknown("body", name, &known.iter().map(String::as_str).collect::<Vec<_>>()));
     }

@@ -6,8 +6,8 @@ use super::materials::read_material;
 use super::place::read_place;
 use super::samples::sampled;
 use super::soft::read_soft_mesh;
-use super::{Scene, ranges};
-use crate::assets::files::Files;
+use super::{Cost, Scene, ranges};
+use crate::assets::files::{Files, TextKind};
 use crate::assets::mesh_file::parse_surface_mesh;
 use crate::assets::problem::Problems;
 use crate::assets::table::Table;
@@ -54,6 +54,9 @@ fn read_rigid(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, p
     }
     let samples = table.has("samples").then(|| table.count("samples", ranges::SAMPLES));
     let Some(shape) = shape else { return };
+    if !scene.has_room(table, Cost::of_shape(&shape, samples)) {
+        return;
+    }
     let body = match mass {
         Some(mass) => RigidBody::with_mass(&shape, mass, pose),
         None => RigidBody::new(&shape, density.unwrap_or(DENSITY), pose),
@@ -72,7 +75,8 @@ fn read_fixed(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, p
     let shape = read_shape(table, &SHAPES, files, problems);
     let pose = read_place(table, &Pose::identity());
     let material = read_material(table, &scene.world.materials);
-    let Some(mut body) = shape.and_then(|shape| sound(table, Fixed::new(&shape, pose))) else { return };
+    let Some(shape) = shape.filter(|shape| scene.has_room(table, Cost::of_shape(shape, None))) else { return };
+    let Some(mut body) = sound(table, Fixed::new(&shape, pose)) else { return };
     body.material = material;
     scene.world.bodies.fixed.push(body);
     scene.names.fixed.push(name.into());
@@ -91,7 +95,7 @@ fn read_soft(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, pr
         damping_stiffness: table.number_or("damping_stiffness", default.damping_stiffness, tissue::DAMPING_STIFFNESS),
     };
     let surface = read_material(table, &scene.world.materials);
-    let Some(mesh) = mesh else { return };
+    let Some(mesh) = mesh.filter(|mesh| scene.has_room(table, Cost::of_mesh(mesh))) else { return };
     let continuum = Continuum::new(&mesh, &vec![false; mesh.nodes.len()], material);
     let mut body = SoftBody::new(Arc::new(continuum), pose);
     let centre = centre_of_mass(&body);
@@ -143,11 +147,11 @@ pub fn read_file<T>(
     if !named {
         return None;
     }
-    if !files.is_there(&file) {
-        table.complain("file", format!("there is no file {}", file.display()));
+    if let Some(why) = files.why_absent(&file) {
+        table.complain("file", why);
         return None;
     }
-    match files.read_text(&file).and_then(|text| parse(&file, &text)) {
+    match files.read_text(&file, TextKind::Mesh).and_then(|text| parse(&file, &text)) {
         Ok(parsed) => Some(parsed),
         Err(Problems(found)) => {
             problems.0.extend(found);

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::materials::read_material;
 use super::place::read_place;
-use super::{Scene, ranges};
+use super::{Cost, Scene, ranges};
 use crate::assets::builtin::RIGHT_HAND;
 use crate::assets::files::Files;
 use crate::assets::problem::Problems;
@@ -23,6 +23,9 @@ pub fn read_hands(root: &Table<'_>, scene: &mut Scene, files: &Files, problems: 
 }
 
 fn read_hand(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
+    if !scene.has_room(table, Cost { hands: 1, ..Cost::default() }) {
+        return;
+    }
     let description = read_description(table, files, problems);
     let palm = read_place(table, &Pose::identity());
     let pose = table.text_or("pose", &HandOptions::default().pose);
@@ -37,6 +40,9 @@ fn read_hand(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, pr
         Ok(model) => Arc::new(model),
         Err(fault) => return problems.0.extend(Problems::with_file(&file, fault.to_string()).0),
     };
+    if !scene.has_room(table, Cost::of_model(&model)) {
+        return;
+    }
     let mut hand = Hand::new(model.clone(), &HandOptions { palm, pose, ..HandOptions::default() });
     hand.material = material;
     hand.soft = !rigid;
@@ -59,8 +65,8 @@ fn read_description(table: &Table<'_>, files: &Files, problems: &mut Problems) -
         young
     });
     let file = if table.has("file") { table.path("file") } else { RIGHT_HAND.into() };
-    if !files.is_there(&file) {
-        table.complain("file", format!("there is no file {}", file.display()));
+    if let Some(why) = files.why_absent(&file) {
+        table.complain("file", why);
         return None;
     }
     let mut description = files.load_hand(&file).map_err(|Problems(found)| problems.0.extend(found)).ok()?;
@@ -77,7 +83,7 @@ fn read_description(table: &Table<'_>, files: &Files, problems: &mut Problems) -
 
 fn find_pose(table: &Table<'_>, name: &str, description: &HandDescription) -> Option<[f64; ANGLES]> {
     let found = description.pose(name).copied();
-    if found.is_none() && !name.is_empty() {
+    if found.is_none() {
         let known: Vec<&str> = description.poses.iter().map(|p| p.name.as_str()).collect();
         table.complain("pose", unknown("pose", name, &known));
     }

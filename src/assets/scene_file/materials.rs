@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::ranges;
 use crate::assets::table::{Table, unknown};
 use crate::body::MaterialId;
@@ -10,10 +12,17 @@ pub fn read_materials(root: &Table<'_>) -> Materials {
         materials.set(name, read_friction(&table));
         table.finish();
     }
+    let mut seen = BTreeSet::new();
     for pair in root.tables("pair") {
         let names: [String; 2] = pair.texts("materials");
         let [a, b] = names.each_ref().map(|name| find_material(&pair, "materials", name, &materials));
         let friction = read_friction(&pair);
+        let mut both = names.clone();
+        both.sort();
+        if !seen.insert(both) {
+            let [a, b] = &names;
+            pair.complain("materials", format!("the friction of `{a}` on `{b}` is given before; leave one out"));
+        }
         if let (Some(a), Some(b)) = (a, b) {
             materials.set_pair(a, b, friction);
         }
@@ -30,7 +39,7 @@ fn read_friction(table: &Table<'_>) -> Friction {
     let both = table.table("friction");
     let friction =
         Friction { rest: both.number("rest", ranges::FRICTION), sliding: both.number("sliding", ranges::FRICTION) };
-    if friction.sliding > friction.rest {
+    if friction.sliding > friction.rest && !both.is_wrong("rest") {
         both.complain("sliding", format!("{} is more than the {} at rest", friction.sliding, friction.rest));
     }
     both.finish();
@@ -45,7 +54,7 @@ pub fn read_material(table: &Table<'_>, materials: &Materials) -> MaterialId {
 
 fn find_material(table: &Table<'_>, key: &str, name: &str, materials: &Materials) -> Option<MaterialId> {
     let found = materials.find(name);
-    if found.is_none() && !name.is_empty() {
+    if found.is_none() {
         let known: Vec<&str> = materials.names().collect();
         table.complain(key, unknown("material", name, &known));
     }

@@ -1,5 +1,5 @@
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -80,6 +80,8 @@ impl Value {
 pub struct Document {
     root: Entry,
     problems: RefCell<Vec<Problem>>,
+    /// Paths of values that are not what they should be.
+    wrong: RefCell<BTreeSet<String>>,
 }
 
 impl Document {
@@ -96,7 +98,7 @@ impl Document {
         }
         let source = Rc::new(Source { file: file.into(), text: Some(text.into()) });
         let root = Entry { value: tree(table.get_ref(), &source), source, offset: 0, key_offset: 0 };
-        Ok(Self { root, problems: RefCell::default() })
+        Ok(Self { root, problems: RefCell::default(), wrong: RefCell::default() })
     }
 
     /// Lays this document over another: tables are merged, everything else is replaced.
@@ -154,6 +156,18 @@ impl Document {
     pub fn note(&self, source: &Source, offset: usize, key: String, message: String) {
         let (line, column) = source.text.as_ref().map_or((0, 0), |text| line_column(text, offset));
         self.problems.borrow_mut().push(Problem { file: source.file.clone(), line, column, key, message });
+    }
+
+    /// Remembers that the value at a path is not what it should be.
+    pub fn note_wrong(&self, path: &str) {
+        self.wrong.borrow_mut().insert(path.into());
+    }
+
+    /// Whether that was noted of the value at a path or of one in it.
+    pub fn is_wrong(&self, path: &str) -> bool {
+        let wrong = self.wrong.borrow();
+        let below = |other: &String| other[path.len()..].starts_with(['.', '[']);
+        wrong.contains(path) || wrong.range(path.to_string()..).take_while(|p| p.starts_with(path)).any(below)
     }
 
     /// The top table.

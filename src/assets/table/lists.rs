@@ -86,9 +86,7 @@ impl<'a> Table<'a> {
         let texts: Vec<_> = list.iter().filter_map(|entry| entry.value.as_text()).map(String::from).collect();
         let found = list.len();
         texts.try_into().unwrap_or_else(|_| {
-            if found > 0 {
-                self.complain(key, format!("expected {wanted}"));
-            }
+            self.complain(key, format!("expected {wanted}, found {found} values"));
             std::array::from_fn(|_| String::new())
         })
     }

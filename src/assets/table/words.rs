@@ -6,6 +6,11 @@ pub fn expected(range: Range) -> String {
     format!("a number from {} to {}{unit}", shortest(range.min), shortest(range.max))
 }
 
+/// A number as it is written, or with an exponent if that would take a line.
+pub fn short(x: f64) -> String {
+    if x != 0.0 && !(1e-9..1e15).contains(&x.abs()) { format!("{x:e}") } else { x.to_string() }
+}
+
 fn shortest(x: f64) -> String {
     if x != 0.0 && (x.abs() < 1e-3 || x.abs() >= 1e5) {
         format!("{x:e}")

@@ -1,8 +1,8 @@
 use std::fmt::Display;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use crate::cli::Talk;
+use crate::cli::{Talk, terminal};
 
 /// A line on stderr that says how far things are, and is gone at the end. Where nobody looks, there is none.
 pub struct Progress {
@@ -19,9 +19,7 @@ impl Progress {
     /// Replaces the line, but not so often that it costs time.
     pub fn show(&mut self, message: impl Display) {
         if self.shown && self.last.is_none_or(|last| last.elapsed() > Duration::from_millis(100)) {
-            eprint!("\r\x1b[K{message}");
-            // A terminal that is gone is no reason to stop.
-            let _ = std::io::stderr().flush();
+            terminal::control(format!("\r\x1b[K{}", terminal::plain(&message.to_string())));
             self.last = Some(Instant::now());
         }
     }
@@ -29,7 +27,7 @@ impl Progress {
     /// Clears the line, so that something else can be printed.
     pub fn clear(&mut self) {
         if self.last.take().is_some() {
-            eprint!("\r\x1b[K");
+            terminal::control("\r\x1b[K");
         }
     }
 }

@@ -1,4 +1,3 @@
-use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,7 +9,7 @@ use super::link::Link;
 use crate::assets::{DeviceKind, DeviceProfile, Port};
 use crate::cli::gear::open_profile;
 use crate::cli::motion::{BUILTIN, HandMotion};
-use crate::cli::{Talk, interrupt};
+use crate::cli::{Talk, interrupt, terminal};
 use crate::devices::emulator::{Emulator, EmulatorSettings, Event, Faults, Placed, Wearer};
 use crate::protocol::{self, Format};
 use crate::tracking::Side;
@@ -87,7 +86,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         .map_err(|why| anyhow!("{}: {why}", profile.name))?;
     let place = stays.map(|path| path.display().to_string()).or_else(|| emulator.place());
     println!("{}", place.context("it is plugged in")?);
-    std::io::stdout().flush().context("the path cannot be printed")?;
+    terminal::check()?;
 
     let start = Instant::now();
     // Ctrl-C unplugs it and takes its link away.

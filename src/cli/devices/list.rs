@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::Talk;
-use crate::assets::{DeviceKind, DeviceProfile, Files, Port, Problems, builtin_device_file, builtin_devices};
+use crate::assets::{DeviceKind, DeviceProfile, Files, Port, Problems, TextKind, builtin_device_file, builtin_devices};
 use crate::devices::{Found, Kind};
 use crate::protocol::Link;
 
@@ -68,6 +68,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
 
 /// The shipped profiles, then those in the folder `devices`, by the word that `--device` takes, and what is wrong with the latter.
 fn profiles() -> (Vec<(String, DeviceProfile)>, Problems) {
+    const DESCRIPTION: TextKind = TextKind::Description;
     let files = Files::default();
     let shipped = builtin_devices().filter_map(|name| Some((name.to_string(), builtin_device_file(name)?)));
     let entries = std::fs::read_dir(OWN).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -75,8 +76,8 @@ fn profiles() -> (Vec<(String, DeviceProfile)>, Problems) {
     own.sort();
     let is_shipped = |file: &Path| {
         let name = file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let carried = builtin_device_file(&name).and_then(|carried| files.read_text(&carried).ok());
-        carried.is_some() && carried == files.read_text(file).ok()
+        let carried = builtin_device_file(&name).and_then(|carried| files.read_text(&carried, DESCRIPTION).ok());
+        carried.is_some() && carried == files.read_text(file, DESCRIPTION).ok()
     };
     let own = own.into_iter().filter(|file| !is_shipped(file)).map(|file| (file.to_string_lossy().into_owned(), file));
     let (mut profiles, mut broken) = (Vec::new(), Problems::default());

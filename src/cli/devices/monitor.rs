@@ -2,16 +2,17 @@ mod meter;
 mod screen;
 mod text;
 
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 
 use self::meter::Meter;
 use self::screen::{Style, View};
 use super::start_device;
 use crate::assets::DeviceProfile;
 use crate::cli::gear::open_profile;
+use crate::cli::terminal::{self, plain};
 use crate::devices::{SourceHandle, SourceSample};
 use crate::tracking::Side;
 
@@ -72,14 +73,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let view = view(&profile, &handle, &heard, epoch);
             let written = match (&mut screen, arguments.json) {
                 (Some(screen), _) => screen.draw(&view),
-                (None, true) => writeln!(std::io::stdout(), "{}", view.as_json()),
-                (None, false) => writeln!(std::io::stdout(), "{}", view.as_line()),
+                (None, true) => terminal::put(&format!("{}\n", plain(&view.as_json().to_string()))),
+                (None, false) => terminal::put(&format!("{}\n", plain(&view.as_line()))),
             };
-            match written {
-                // Whoever read it has seen enough.
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
-                written => written?,
-            }
+            written.context("cannot write to stdout")?;
         }
         if stop {
             break;

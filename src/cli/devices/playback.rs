@@ -9,7 +9,8 @@ use std::time::Instant;
 use anyhow::{Context, anyhow};
 
 use super::performer;
-use crate::assets::{DeviceKind, DeviceProfile, Files, Port};
+use crate::assets::limits::RECORDING_BYTES;
+use crate::assets::{DeviceKind, DeviceProfile, Files, Port, read_bounded};
 use crate::devices::wire::{self, Opened, READ_WAIT, Wire};
 use crate::devices::{Hands, SourceHandle, start_on};
 use crate::protocol::Format;
@@ -24,7 +25,7 @@ pub fn is_recording(name: &Path) -> bool {
 }
 
 fn read(file: &Path) -> anyhow::Result<RawRecording> {
-    let bytes = std::fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
+    let bytes = read_bounded(file, RECORDING_BYTES).with_context(|| file.display().to_string())?;
     Ok(RawRecording::parse(file, &bytes)?)
 }
 

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow, bail};
 use super::playback::opener;
 use crate::assets::{DeviceKind, Files, Port};
 use crate::cli::gear::open_profile_from;
-use crate::cli::{Talk, interrupt};
+use crate::cli::{Talk, interrupt, outputs};
 use crate::devices::wire::{Opened, Wire};
 use crate::devices::{SourceState, start_on};
 use crate::protocol::Link;
@@ -41,6 +41,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     if matches!(&profile.port, Port::Named(port) if std::path::Path::new(port) == arguments.out) {
         bail!("{} cannot be recorded into itself", arguments.out.display());
     }
+    outputs::check(&[("--out", &arguments.out)], &files.paths())?;
     let length = arguments.seconds.map(Duration::try_from_secs_f64).transpose();
     let length = length.context("`--seconds` is a number of seconds")?;
     let baud = match format.link() {

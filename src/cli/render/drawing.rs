@@ -7,13 +7,14 @@ use super::{Arguments, From, Layer};
 use crate::assets::{FileKind, Files, Scene, builtin_hand_file, file_kind};
 use crate::body::{Hand, HandOptions};
 use crate::cli::player::{Player, shipped};
-use crate::cli::{Talk, load_model, write_file};
+use crate::cli::{Talk, load_model, outputs, write_file};
 use crate::tracking::Side;
 use crate::viewer::{Camera, Figure, Frame, Layers, Look, Picture, Stage, animated_png, draw_all, full_scale};
 
 /// Draws what the command line asks for.
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let times = times(arguments)?;
+    outputs::check(&[("--out", &arguments.out)], arguments.file.as_slice())?;
     let mut figures = match arguments.file.as_deref() {
         Some(file) if !is_hand(file)? => played(file, &times, arguments, talk)?,
         _ => vec![hand(arguments, talk)?],

@@ -52,7 +52,8 @@ pub fn seconds(value: &Dynamic) -> Result<f64, Fault> {
 /// A vector, or an array of three numbers.
 pub fn vector(value: &Dynamic, what: &str) -> Result<Vec3, Fault> {
     if let Some(vector) = value.clone().try_cast::<Vec3>() {
-        return Ok(vector);
+        let is_finite = vector.iter().all(|x| x.is_finite());
+        return if is_finite { Ok(vector) } else { Err(fault(format!("`{what}`: the vector is not finite"))) };
     }
     let wrong = || fault(format!("`{what}`: expected a Vec3 or an array of three numbers, found {}", found(value)));
     let array = value.read_lock::<Array>().ok_or_else(wrong)?;
@@ -62,10 +63,39 @@ pub fn vector(value: &Dynamic, what: &str) -> Result<Vec3, Fault> {
     }
 }
 
+/// A place in the world, m.
+pub fn place(value: &Dynamic, what: &str) -> Result<Vec3, Fault> {
+    within(vector(value, what)?, what, PLACE, "m")
+}
+
+/// A velocity, m/s.
+pub fn velocity(value: &Dynamic, what: &str) -> Result<Vec3, Fault> {
+    bounded_velocity(vector(value, what)?, what)
+}
+
+/// A velocity, if bodies can have it, m/s.
+pub fn bounded_velocity(velocity: Vec3, what: &str) -> Result<Vec3, Fault> {
+    within(velocity, what, VELOCITY, "m/s")
+}
+
+/// Greatest coordinate of a place, m, and component of a velocity, m/s; as in scene files.
+const PLACE: f64 = 100.0;
+const VELOCITY: f64 = 100.0;
+
+fn within(vector: Vec3, what: &str, most: f64, unit: &str) -> Result<Vec3, Fault> {
+    if vector.amax() <= most {
+        return Ok(vector);
+    }
+    let [x, y, z] = [vector.x, vector.y, vector.z];
+    Err(fault(format!("`{what}`: expected numbers from -{most} to {most} {unit}, found [{x:e}, {y:e}, {z:e}]")))
+}
+
 /// A rotation, or three angles about the axes of the world in degrees.
 pub fn rotation(value: &Dynamic, what: &str) -> Result<Quat, Fault> {
     if let Some(rotation) = value.clone().try_cast::<Quat>() {
-        return Ok(rotation);
+        // The product of many is off by rounding.
+        let is_sound = (rotation.as_ref().norm() - 1.0).abs() < 1e-6;
+        return if is_sound { Ok(rotation) } else { Err(fault(format!("`{what}`: this is no rotation"))) };
     }
     let angles = vector(value, what).map_err(|_| {
         fault(format!("`{what}`: expected a Rotation or three angles in degrees, found {}", found(value)))

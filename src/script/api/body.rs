@@ -1,7 +1,7 @@
 use nalgebra::Unit;
 use rhai::Dynamic;
 
-use super::arguments::{number_in, rotation, vector};
+use super::arguments::{self, bounded_velocity, number_in, place, rotation, vector};
 use super::{Api, BodyRef, HandRef};
 use crate::body::BodyKind;
 use crate::contact::Friction;
@@ -118,10 +118,11 @@ fn changes(api: &mut Api) {
         "place(body: Body, position: Vec3)",
         "Puts it somewhere at once, at rest and turned as it is.",
         |body: BodyRef, position: Dynamic| {
-            let place = vector(&position, "position")?;
+            let place = place(&position, "position")?;
             change(&body, |rigid| {
                 let turned = rigid.pose().rotation;
                 rigid.set_pose(&Pose::from_parts(place.into(), turned));
+                Ok(())
             })
         },
     );
@@ -129,18 +130,22 @@ fn changes(api: &mut Api) {
         "place(body: Body, position: Vec3, rotation: Rotation)",
         "Puts it somewhere at once, at rest.",
         |body: BodyRef, position: Dynamic, turned: Dynamic| {
-            let pose = Pose::from_parts(vector(&position, "position")?.into(), rotation(&turned, "rotation")?);
-            change(&body, |rigid| rigid.set_pose(&pose))
+            let pose = Pose::from_parts(place(&position, "position")?.into(), rotation(&turned, "rotation")?);
+            change(&body, |rigid| {
+                rigid.set_pose(&pose);
+                Ok(())
+            })
         },
     );
     api.add(
         "throw_with(body: Body, velocity: Vec3)",
         "Gives it a velocity, m/s.",
         |body: BodyRef, velocity: Dynamic| {
-            let velocity = vector(&velocity, "velocity")?;
+            let velocity = arguments::velocity(&velocity, "velocity")?;
             change(&body, |rigid| {
                 let spin = rigid.angular_velocity();
                 rigid.set_velocity(velocity, spin);
+                Ok(())
             })
         },
     );
@@ -150,8 +155,10 @@ fn changes(api: &mut Api) {
         |body: BodyRef, impulse: Dynamic| {
             let impulse = vector(&impulse, "impulse")?;
             change(&body, |rigid| {
-                let (velocity, spin) = (rigid.linear_velocity() + impulse / rigid.mass(), rigid.angular_velocity());
+                let velocity = bounded_velocity(rigid.linear_velocity() + impulse / rigid.mass(), "velocity after it")?;
+                let spin = rigid.angular_velocity();
                 rigid.set_velocity(velocity, spin);
+                Ok(())
             })
         },
     );
@@ -180,12 +187,9 @@ fn look<R>(body: &BodyRef, of: impl FnOnce(&State, BodyKind) -> Result<R, Fault>
     with(|state| of(state, state.body(&body.0)?))
 }
 
-fn change(body: &BodyRef, act: impl FnOnce(&mut crate::body::RigidBody)) -> Result<(), Fault> {
+fn change(body: &BodyRef, act: impl FnOnce(&mut crate::body::RigidBody) -> Result<(), Fault>) -> Result<(), Fault> {
     with(|state| match state.body(&body.0)? {
-        BodyKind::Rigid(i) => {
-            act(&mut state.scene.world.bodies.rigid[i]);
-            Ok(())
-        }
+        BodyKind::Rigid(i) => act(&mut state.scene.world.bodies.rigid[i]),
         _ => Err(fault(format!("`{}` is no rigid body; only those can be moved by hand", body.0))),
     })
 }

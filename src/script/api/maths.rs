@@ -123,6 +123,8 @@ fn rounded(x: f64, digits: i32) -> f64 {
 
 /// The rotation about an axis of any length.
 pub fn axis_angle(axis: &Vec3, degrees: f64) -> Result<Quat, Fault> {
-    let axis = Unit::try_new(*axis, 1e-9).ok_or_else(|| fault("the axis must not be zero"))?;
+    // By its greatest part first: the square of its length may not be finite.
+    let scaled = axis.unscale(axis.amax().max(1e-9));
+    let axis = Unit::try_new(scaled, 1e-9).ok_or_else(|| fault("the axis must not be zero"))?;
     Ok(Quat::from_axis_angle(&axis, degrees.to_radians()))
 }

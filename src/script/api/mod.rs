@@ -19,8 +19,8 @@ use std::sync::OnceLock;
 use rhai::{Dynamic, Engine, EvalContext, ImmutableString, RhaiNativeFunc, Variant};
 
 pub use self::arguments::found;
-use super::limits;
 use super::track::{Fault, fault, progress, with};
+use super::{limits, memory};
 
 /// A hand, by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,6 +161,7 @@ pub fn signatures(name: &str) -> Vec<&'static str> {
 fn say(line: String) {
     // Without a running simulation there is nobody to say it to.
     let _ = with(|state| {
+        memory::hand_over(line.capacity());
         state.say(line);
         Ok(())
     });

@@ -1,6 +1,6 @@
 use rhai::{Array, Dynamic, Map};
 
-use super::arguments::{fingers, found, number, number_in, rotation, seconds, text, vector};
+use super::arguments::{fingers, found, number, number_in, place, rotation, seconds, text, vector};
 use super::hand::joint;
 use super::{Api, HandRef};
 use crate::body::HandBody;
@@ -90,7 +90,7 @@ pub fn register(api: &mut Api) {
         "turn_about(hand: Hand, point: Vec3, axis: Vec3, degrees: number, seconds: number)",
         "The palm goes round an axis of the world through a point, as that of a hand which turns a knob.",
         |hand: HandRef, point: Dynamic, axis: Dynamic, degrees: Dynamic, s: Dynamic| {
-            let (point, axis) = (vector(&point, "point")?, vector(&axis, "axis")?);
+            let (point, axis) = (place(&point, "point")?, vector(&axis, "axis")?);
             turn_about(&hand, &point, &axis, number(&degrees, "degrees")?, seconds(&s)?)
         },
     );
@@ -124,7 +124,7 @@ pub fn register(api: &mut Api) {
         "place(hand: Hand, position: Vec3, rotation: Rotation, pose: string)",
         "Puts the hand somewhere at once, without moving there. For setting up.",
         |hand: HandRef, position: Dynamic, turned: Dynamic, pose: Dynamic| {
-            let (place, turn) = (vector(&position, "position")?, rotation(&turned, "rotation")?);
+            let (place, turn) = (place(&position, "position")?, rotation(&turned, "rotation")?);
             let name = text(&pose, "pose")?;
             with(|state| put(state, &hand, Pose::from_parts(place.into(), turn), &name))
         },

@@ -95,7 +95,11 @@ pub fn register(api: &mut Api) {
     api.add("add_score(points: number)", "Adds to the score.", |points: Dynamic| {
         let points = number(&points, "points")?;
         with(|state| {
-            *state.task.score.get_or_insert(0.0) += points;
+            let score = state.task.score.unwrap_or(0.0) + points;
+            if !score.is_finite() {
+                return Err(fault("the score is no longer a finite number"));
+            }
+            state.task.score = Some(score);
             Ok(())
         })
     });

@@ -6,7 +6,6 @@ use rhai::{Array, Dynamic, Map};
 use super::arguments::found;
 use crate::math::Vec3;
 use crate::script::load::find;
-use crate::script::modules::stays_in;
 use crate::script::state::Origin;
 use crate::script::track::{Fault, fault};
 
@@ -80,8 +79,6 @@ fn file(name: &str, origin: &Origin, kind: &str) -> Result<String, Fault> {
         return Ok(found.strip_prefix(folder).unwrap_or(&found).to_string_lossy().into_owned());
     }
     let inside = !name.starts_with('/') && name.split(['/', '\\']).all(|part| part != "..") && !name.contains(':');
-    let folder = origin.file.parent().unwrap_or(Path::new(""));
-    let inside = inside && stays_in(&origin.files, folder, &folder.join(name));
     if inside { Ok(name.into()) } else { Err(fault(format!("`{name}`: files must lie in the script's folder"))) }
 }
 

@@ -1,17 +1,23 @@
 use rhai::{Array, Dynamic, Map};
 
-use super::arguments::{body_name, found, number, number_in, text};
+use super::arguments::{body_name, found, number, number_in};
 use super::toml::{document, table};
 use super::{Api, BodyRef, HandRef};
 use crate::assets::{Setting, parse_scene};
 use crate::body::BodyKind;
 use crate::contact::Friction;
-use crate::script::load::Request;
+use crate::script::limits::MATERIALS;
+use crate::script::load::{Refusal, Request};
+use crate::script::memory;
 use crate::script::state::State;
-use crate::script::track::{Ask, Fault, Go, ask, fault, with};
+use crate::script::track::{Ask, Fault, Go, ask, fault, refused, with};
 
 pub fn register(api: &mut Api) {
     api.subject("World");
+    api.engine
+        .register_type_with_name::<Refusal>("Refusal")
+        .register_fn("to_string", |refusal: Refusal| refusal.shown)
+        .register_fn("to_debug", |refusal: Refusal| refusal.shown);
     api.add(
         "scene(name: string)",
         "Loads a scene by its name, from beside the script, from `scenes/`, or a shipped one.",
@@ -52,7 +58,7 @@ pub fn register(api: &mut Api) {
     );
     api.add("remove(body: Body)", "Takes a body out of the world.", |body: Dynamic| {
         let name = body_name(&body)?;
-        with(|state| remove(state, &name))
+        with(|state| memory::uncounted(|| remove(state, &name)))
     });
     api.add("exists(name: string) -> bool", "Whether there is a hand or a body of that name.", |name: &str| {
         with(|state| Ok(state.find_body(name).is_some() || state.scene.hand(name).is_some()))
@@ -63,7 +69,11 @@ pub fn register(api: &mut Api) {
         |name: &str, friction: Dynamic| {
             let friction = Friction::of(number_in(&friction, "friction", 0.0, 10.0)?);
             with(|state| {
-                state.scene.world.materials.set(name, friction);
+                let materials = &mut state.scene.world.materials;
+                if materials.find(name).is_none() && materials.names().count() >= MATERIALS {
+                    return Err(fault(format!("there may be {MATERIALS} materials")));
+                }
+                materials.set(name, friction);
                 Ok(())
             })
         },
@@ -97,7 +107,7 @@ pub fn register(api: &mut Api) {
 
 fn load(request: Request) -> Result<(), Fault> {
     match ask(Ask::Load(request))? {
-        Go::Loaded(done) => done.map_err(fault),
+        Go::Loaded(done) => done.map_err(refused),
         _ => Err(fault("this was not loaded")),
     }
 }
@@ -148,10 +158,8 @@ fn set(key: &str, value: &Dynamic) -> Result<(), Fault> {
             let numbers = array.iter().map(|x| number(x, key)).collect::<Result<Vec<_>, _>>()?;
             format!("{numbers:?}")
         }
-        None if value.is_map() => {
-            return Err(fault(format!("`{key}`: expected a number or a word, found {}", found(value))));
-        }
-        None => text(value, key).unwrap_or_else(|_| value.to_string()),
+        None if value.is_int() || value.is_float() || value.is_bool() || value.is_string() => value.to_string(),
+        None => return Err(fault(format!("`{key}`: expected a number or a word, found {}", found(value)))),
     };
     with(|state| {
         let read = parse_scene(&state.origin.file, "", &[Setting::new(key, value)]).map_err(|problems| {

@@ -1,7 +1,8 @@
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use super::meter::Meter;
 use crate::assets::{DeviceProfile, SensorMap};
+use crate::cli::terminal;
 use crate::devices::{SourceSample, SourceState, SourceStatistics};
 use crate::math::Quat;
 use crate::tracking::{Angle, AngleKind, Finger, Side};
@@ -27,6 +28,7 @@ impl Style {
     }
 
     fn paint(self, code: &str, text: &str) -> String {
+        let text = terminal::plain(text);
         if self == Self::Coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
     }
 }
@@ -61,7 +63,8 @@ impl Screen {
     /// Begins with an empty one.
     pub fn open() -> Self {
         let [rows, columns] = size().unwrap_or(SIZE);
-        print!("\x1b[2J");
+        // A failure shows again when the first frame is drawn.
+        let _ = terminal::put("\x1b[2J");
         Self { rows, columns }
     }
 
@@ -81,9 +84,7 @@ impl Screen {
             frame.push_str("\x1b[K\r\n");
         }
         frame.push_str("\x1b[J\x1b[?7h");
-        let mut out = std::io::stdout().lock();
-        out.write_all(frame.as_bytes())?;
-        out.flush()
+        terminal::put(&frame)
     }
 }
 
@@ -160,7 +161,12 @@ impl View<'_> {
             String::new()
         };
         let mut lines = vec![
-            format!("{}{user}{}", paint(BRIGHT, &self.profile.name), paint(DIM, &format!("{port}{opened}"))),
+            format!(
+                "{}{}{}",
+                paint(BRIGHT, &self.profile.name),
+                terminal::plain(&user),
+                paint(DIM, &format!("{port}{opened}"))
+            ),
             format!("{}   {}", paint(self.state_code(), &self.state.to_string()), self.pace()),
         ];
         let errors = self.errors();

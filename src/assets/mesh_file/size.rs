@@ -1,0 +1,29 @@
+//! How large meshes are: what is smaller than a hair or larger than a hall is most likely in other units.
+
+use crate::math::Vec3;
+
+/// Least and greatest length of the longest side of a mesh, m.
+const SIDE: (f64, f64) = (1e-4, 100.0);
+/// Greatest coordinate, m.
+const PLACE: f64 = 100.0;
+
+/// Lengths along the axes; zero of no points.
+pub fn extents(points: &[Vec3]) -> Vec3 {
+    let Some(first) = points.first() else { return Vec3::zeros() };
+    let (low, high) = points.iter().fold((*first, *first), |(low, high), p| (low.inf(p), high.sup(p)));
+    high - low
+}
+
+/// What is wrong with the size of a mesh, if something is.
+pub fn size_fault(points: &[Vec3]) -> Option<String> {
+    let side = extents(points).max();
+    let units = "coordinates are metres";
+    if points.is_empty() {
+        None
+    } else if !(SIDE.0..=SIDE.1).contains(&side) {
+        Some(format!("the mesh is {side:.3e} m long, expected {} to {} m: {units}", SIDE.0, SIDE.1))
+    } else {
+        let far = points.iter().map(|p| p.amax()).fold(0.0, f64::max);
+        (far > PLACE).then(|| format!("a vertex is {far:.3e} m from the origin, expected at most {PLACE} m: {units}"))
+    }
+}
