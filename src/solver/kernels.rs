@@ -4,7 +4,7 @@
 //! width. The AVX2 build of a kernel therefore gives the same bits as the portable one; fused multiply-add is not used.
 
 /// Whether the processor has AVX2.
-fn wide() -> bool {
+pub fn wide() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         std::arch::is_x86_feature_detected!("avx2")
