@@ -540,7 +540,7 @@ impl Islands {
             let id = bodies.id(mover.kind);
             if !mover.whole {
                 // The forces on the touched degrees of freedom move all of them.
-                self.condensed[id.index()].expand(&mut mover.next, &mut self.row, mover.dv.len());
+                self.condensed[id.index()].expand(bodies.get_mut(id), &mut mover.next, &mut self.row);
             }
             self.row.clear();
             self.row.extend(mover.next.iter().zip(&mover.dv).map(|(next, now)| next - now));

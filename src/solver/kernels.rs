@@ -116,6 +116,37 @@ fn invert_body(a: &mut [f64], n: usize, work: &mut [f64]) -> bool {
     true
 }
 
+dispatched! {
+    /// Adds `factor · aᵀ b` to `out`: `a` has a row for every row of `b` and a column for every row of `out`.
+    add_product, add_product_body, add_product_avx2, (a: &[f64], b: &[f64], columns: [usize; 2], factor: f64, out: &mut [f64]) -> ()
+}
+
+#[inline(always)]
+fn add_product_body(a: &[f64], b: &[f64], columns: [usize; 2], factor: f64, out: &mut [f64]) {
+    let [rows, columns] = columns;
+    if rows == 0 || columns == 0 {
+        return;
+    }
+    // Four rows of `a` and `b` at a time, so that `out` is loaded and stored less often.
+    for (a, b) in a.chunks(4 * rows).zip(b.chunks(4 * columns)) {
+        for (i, out) in out.chunks_exact_mut(columns).take(rows).enumerate() {
+            if a.len() == 4 * rows {
+                let f: [f64; 4] = std::array::from_fn(|k| factor * a[k * rows + i]);
+                let (b0, rest) = b.split_at(columns);
+                let (b1, rest) = rest.split_at(columns);
+                let (b2, b3) = rest.split_at(columns);
+                for (y, (((x0, x1), x2), x3)) in out.iter_mut().zip(b0.iter().zip(b1).zip(b2).zip(b3)) {
+                    *y += (f[0] * x0 + f[1] * x1) + (f[2] * x2 + f[3] * x3);
+                }
+            } else {
+                for (a, b) in a.chunks_exact(rows).zip(b.chunks_exact(columns)) {
+                    subtract(out, b, -(factor * a[i]));
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,6 +170,22 @@ mod tests {
                 for j in 0..n {
                     let x: f64 = (0..n).map(|k| a[i * n + k] * one[k * n + j]).sum();
                     prop_assert!((x - f64::from(i == j)).abs() < 1e-9);
+                }
+            }
+        }
+
+        #[test]
+        fn products_agree_to_the_bit(inner in 1usize..10, rows in 1usize..7, numbers in prop::collection::vec(-1.0..1.0f64, 200)) {
+            let columns = 9;
+            let (a, b) = (&numbers[..inner * rows], &numbers[100..100 + inner * columns]);
+            let (mut one, mut other) = (vec![1.0; rows * columns], vec![1.0; rows * columns]);
+            add_product(a, b, [rows, columns], -0.5, &mut one);
+            add_product_body(a, b, [rows, columns], -0.5, &mut other);
+            prop_assert_eq!(&one, &other);
+            for i in 0..rows {
+                for j in 0..columns {
+                    let sum: f64 = (0..inner).map(|k| a[k * rows + i] * b[k * columns + j]).sum();
+                    prop_assert!((one[i * columns + j] - (1.0 - 0.5 * sum)).abs() < 1e-14);
                 }
             }
         }

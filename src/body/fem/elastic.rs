@@ -34,8 +34,8 @@ impl Default for Strains {
     }
 }
 
-/// Residual of the rotation at which it is exact to rounding: `|axial(S − Sᵀ)| / |tr S|`.
-const EXACT: f64 = 2e-15;
+/// Residual `|axial(S − Sᵀ)| / |tr S|` from which one more step makes a rotation exact to rounding.
+const NEAR: f64 = 1e-8;
 
 /// Newton steps before a rotation is found without a guess.
 const STEPS: usize = 5;
@@ -214,10 +214,6 @@ fn rotations(f: &[[Lanes; 3]; 3], turn: &mut Turns) -> ([[Lanes; 3]; 3], Lanes) 
         if unsafe_hessian {
             break;
         }
-        let residual = x * x + y * y + z * z;
-        if !residual.any(trace * trace, |r, s| r > EXACT * EXACT * s) {
-            return (r, trace);
-        }
         let (m11, m12, m22) = (a * c - e * e, d * e - a * g, minor);
         let scale = half * det.inverse();
         let t = [
@@ -226,6 +222,11 @@ fn rotations(f: &[[Lanes; 3]; 3], turn: &mut Turns) -> ([[Lanes; 3]; 3], Lanes) 
             scale * (m02 * x + m12 * y + m22 * z),
         ];
         *turn = turned(turn, &t);
+        let residual = x * x + y * y + z * z;
+        if !residual.any(trace * trace, |r, s| r > NEAR * NEAR * s) {
+            // The trace is stationary.
+            return (matrix(turn), trace);
+        }
     }
     rotations_without_guess(f, turn)
 }
