@@ -44,33 +44,54 @@ dispatched! {
 
 #[inline(always)]
 fn eliminate_body(front: &mut [f64], n: usize, width: usize, schur: &mut [f64]) -> bool {
-    for k in 0..n {
-        let (upper, below) = front.split_at_mut((k + 1) * width);
-        let row = &mut upper[k * width..];
-        let pivot = row[k];
-        if pivot.is_nan() || pivot <= 0.0 || pivot == f64::INFINITY {
-            return false;
-        }
-        let scale = 1.0 / pivot.sqrt();
-        row[k..width].iter_mut().for_each(|x| *x *= scale);
-        for m in k + 1..n {
-            let factor = row[m];
-            if factor != 0.0 {
-                subtract(&mut below[(m - k - 1) * width + m..(m - k) * width], &row[m..width], factor);
-            }
-        }
-    }
     let rest = width - n;
-    for row in front.chunks_exact(width).take(n) {
-        let row = &row[n..];
-        for a in 0..rest {
-            let factor = row[a];
-            if factor != 0.0 {
-                subtract(&mut schur[a * rest + a..(a + 1) * rest], &row[a..], factor);
+    for first in (0..n).step_by(PANEL) {
+        let last = (first + PANEL).min(n);
+        let (panel, below) = front[first * width..].split_at_mut((last - first) * width);
+        for k in first..last {
+            let (done, next) = panel.split_at_mut((k - first + 1) * width);
+            let row = &mut done[(k - first) * width..];
+            let pivot = row[k];
+            if pivot.is_nan() || pivot <= 0.0 || pivot == f64::INFINITY {
+                return false;
             }
+            let scale = 1.0 / pivot.sqrt();
+            row[k..].iter_mut().for_each(|x| *x *= scale);
+            for (m, onto) in (k + 1..last).zip(next.chunks_exact_mut(width)) {
+                subtract(&mut onto[m..], &row[m..], row[m]);
+            }
+        }
+        for (m, onto) in (last..n).zip(below.chunks_exact_mut(width)) {
+            subtract_panel(&mut onto[m..], panel, width, m);
+        }
+        for a in 0..rest {
+            subtract_panel(&mut schur[a * rest + a..(a + 1) * rest], panel, width, n + a);
         }
     }
     true
+}
+
+/// Rows that are eliminated together: what is below is loaded and stored once for all of them.
+const PANEL: usize = 4;
+
+/// Subtracts from the part of a row of the front from column `m` on what eliminating a panel leaves there.
+#[inline(always)]
+fn subtract_panel(onto: &mut [f64], panel: &[f64], width: usize, m: usize) {
+    if panel.len() == PANEL * width {
+        let rows: [&[f64]; PANEL] = std::array::from_fn(|k| &panel[k * width + m..(k + 1) * width]);
+        let f = rows.map(|row| row[0]);
+        if f == [0.0; PANEL] {
+            return;
+        }
+        let columns = rows[0].iter().zip(rows[1]).zip(rows[2]).zip(rows[3]);
+        for (y, (((a, b), c), d)) in onto.iter_mut().zip(columns) {
+            *y -= (f[0] * a + f[1] * b) + (f[2] * c + f[3] * d);
+        }
+    } else {
+        for row in panel.chunks_exact(width).filter(|row| row[m] != 0.0) {
+            subtract(onto, &row[m..], row[m]);
+        }
+    }
 }
 
 #[inline(always)]
