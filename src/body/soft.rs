@@ -292,6 +292,15 @@ impl SoftBody {
         }
     }
 
+    /// Elements that are inverted where the nodes are now.
+    pub fn inverted(&self) -> usize {
+        let volume = |nodes: [u32; 4]| {
+            let [a, b, c, d] = nodes.map(|n| self.positions[n as usize]);
+            (b - a).dot(&(c - a).cross(&(d - a)))
+        };
+        self.model.elements().iter().filter(|e| volume(e.nodes) <= 0.0).count()
+    }
+
     /// Adds a change in the turning frame to a field over the nodes in the world.
     fn add_to_world(model: &Continuum, frame: &Mat3, change: &[f64], field: &mut [Vec3]) {
         for (&node, d) in model.free_nodes().iter().zip(change.chunks_exact(3)) {

@@ -344,12 +344,6 @@ impl Continuum {
         forces
     }
 
-    /// Elements that are inverted where the state is now.
-    pub fn inverted(&self, state: &ContinuumState) -> usize {
-        let volume = |e: &Element| e.deformation(&self.corners(e, &state.displacement)).determinant();
-        self.elements.iter().filter(|e| volume(e) <= 0.0).count()
-    }
-
     /// Cauchy stress of each element for small strains, Pa.
     pub fn stresses(&self, state: &ContinuumState) -> Vec<Mat3> {
         let lame = self.lame();
