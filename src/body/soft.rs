@@ -101,11 +101,8 @@ impl RigidModes {
         for k in 0..6 {
             let (motion, response) = (&mut motions[k * n..(k + 1) * n], &mut responses[k * n..(k + 1) * n]);
             for (i, (y, m)) in self.arms.iter().zip(&self.masses).enumerate() {
-                let v = if k < 3 {
-                    Vec3::ith(k, 1.0 / self.total.sqrt())
-                } else {
-                    axes.row(k - 3).transpose().cross(y)
-                };
+                let v =
+                    if k < 3 { Vec3::ith(k, 1.0 / self.total.sqrt()) } else { axes.row(k - 3).transpose().cross(y) };
                 motion[3 * i..3 * i + 3].copy_from_slice(v.as_slice());
                 // A shift strains nothing, so its answer is known.
                 let load = if k < 3 { v / drag } else { *m * v };
@@ -370,7 +367,7 @@ impl Body for SoftBody {
         let n = self.model.dofs();
         if self.free {
             let drag = self.drag();
-        self.rigid.respond(&mut self.state, drag);
+            self.rigid.respond(&mut self.state, drag);
         }
         for row in rows.chunks_exact_mut(n) {
             if !self.free {

@@ -141,7 +141,8 @@ impl Anchor {
                 let soft = &bodies.soft[*body];
                 for (&node, &weight) in nodes.nodes.iter().zip(&nodes.weights).filter(|(_, w)| **w != 0.0) {
                     let Some(unknown) = soft.model().unknown(node) else { continue };
-                    (0..3).for_each(|c| column(BodyKind::Soft(*body), 3 * unknown + c, weight * soft.frame().column(c)));
+                    (0..3)
+                        .for_each(|c| column(BodyKind::Soft(*body), 3 * unknown + c, weight * soft.frame().column(c)));
                 }
             }
             Anchor::Rigid { body, .. } => {

@@ -15,7 +15,7 @@ pub enum Refactor {
     Always,
     /// When some element has turned far enough since the last time.
     Drift,
-    /// Never, unless elements are crushed or torn: the matrix is that of the rest shape.
+    /// Never, unless elements turn so far, or are crushed or torn so much, that a step would not be stable.
     Never,
 }
 
@@ -33,6 +33,10 @@ impl Default for RefactorPolicy {
         Self { when: Refactor::Drift, drift: 0.1 }
     }
 }
+
+/// Rotation of an element since the matrix was made up to which a step is stable, rad. A matrix that is turned by `θ` misses up to
+/// `λ sin² θ` of the stiffness in directions in which it has `μ`.
+const FAR: f64 = 0.3;
 
 /// `tr S` above which the stiffness of an element depends on its stretch.
 const TORN: f64 = 3.05;
@@ -259,8 +263,8 @@ impl Continuum {
         self.compute_forces(state);
         let stale = match policy.when {
             Refactor::Always => true,
-            Refactor::Drift => self.has_turned(state, policy.drift),
-            Refactor::Never => false,
+            Refactor::Drift => self.has_turned(state, policy.drift.min(FAR)),
+            Refactor::Never => self.has_turned(state, FAR),
         };
         if stale || !state.linearised || self.has_stiffened(state) {
             self.assemble(state);

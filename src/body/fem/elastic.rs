@@ -43,9 +43,7 @@ const STEPS: usize = 5;
 /// Puts elements in groups of four.
 pub fn grouped(elements: &[Element]) -> Vec<ElementGroup> {
     let group = |four: &[Element]| {
-        let lanes = |of: &dyn Fn(&Element) -> f64| {
-            Lanes(std::array::from_fn(|lane| four.get(lane).map_or(0.0, of)))
-        };
+        let lanes = |of: &dyn Fn(&Element) -> f64| Lanes(std::array::from_fn(|lane| four.get(lane).map_or(0.0, of)));
         ElementGroup {
             nodes: std::array::from_fn(|a| std::array::from_fn(|lane| four.get(lane).map_or(0, |e| e.nodes[a]))),
             gradients: std::array::from_fn(|a| std::array::from_fn(|c| lanes(&|e| e.gradients[a + 1][c]))),
@@ -191,17 +189,12 @@ fn rotations(f: &[[Lanes; 3]; 3], turn: &mut Turns) -> ([[Lanes; 3]; 3], Lanes) 
     let half = Lanes::all(0.5);
     for _ in 0..STEPS {
         let r = matrix(turn);
-        let s: [[Lanes; 3]; 3] = std::array::from_fn(|i| {
-            std::array::from_fn(|j| r[0][i] * f[0][j] + r[1][i] * f[1][j] + r[2][i] * f[2][j])
-        });
+        let s: [[Lanes; 3]; 3] =
+            std::array::from_fn(|i| std::array::from_fn(|j| r[0][i] * f[0][j] + r[1][i] * f[1][j] + r[2][i] * f[2][j]));
         let trace = s[0][0] + s[1][1] + s[2][2];
         let [x, y, z] = [s[2][1] - s[1][2], s[0][2] - s[2][0], s[1][0] - s[0][1]];
         let [a, b, c] = [trace - s[0][0], trace - s[1][1], trace - s[2][2]];
-        let [d, e, g] = [
-            -(half * (s[0][1] + s[1][0])),
-            -(half * (s[0][2] + s[2][0])),
-            -(half * (s[1][2] + s[2][1])),
-        ];
+        let [d, e, g] = [-(half * (s[0][1] + s[1][0])), -(half * (s[0][2] + s[2][0])), -(half * (s[1][2] + s[2][1]))];
         // H = [[a, d, e], [d, b, g], [e, g, c]]; its minors.
         let minor = a * b - d * d;
         let (m00, m01, m02) = (b * c - g * g, e * g - d * c, d * g - e * b);
@@ -268,12 +261,8 @@ fn matrix([w, x, y, z]: &Turns) -> [[Lanes; 3]; 3] {
 fn turned([w, x, y, z]: &Turns, t: &[Lanes; 3]) -> Turns {
     let (w, x, y, z) = (*w, *x, *y, *z);
     let [a, b, c] = *t;
-    let q = [
-        w - x * a - y * b - z * c,
-        x + w * a + y * c - z * b,
-        y + w * b + z * a - x * c,
-        z + w * c + x * b - y * a,
-    ];
+    let q =
+        [w - x * a - y * b - z * c, x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a];
     let scale = (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]).sqrt().inverse();
     q.map(|part| part * scale)
 }
