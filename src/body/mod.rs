@@ -70,6 +70,23 @@ impl MaterialPoint {
     }
 }
 
+/// Rank of [`LowRank`]: six rigid motions and the answers to them.
+pub const LOW_RANK: usize = 12;
+
+/// What couples the columns of a [`LowRank`].
+pub type LowRankCore = nalgebra::SMatrix<f64, LOW_RANK, LOW_RANK>;
+
+/// A part `W Q Wᵀ` of `A⁻¹` that changes from step to step.
+#[derive(Clone, Copy, Debug)]
+pub struct LowRank<'a> {
+    /// A number that changes whenever it does.
+    pub stamp: u64,
+    /// The columns of `W`, one after another.
+    pub columns: &'a [f64],
+    /// `Q`, symmetric and invertible.
+    pub core: &'a LowRankCore,
+}
+
 /// The one interface to everything that contact can touch.
 ///
 /// With `q_t`, `v_t` the state at the start of a step of length `h`, implicit Euler linearised once gives
@@ -118,8 +135,18 @@ pub trait Body {
         &[]
     }
 
-    /// A number that changes whenever `A⁻¹` does; `None` if it may change every step.
+    /// A number that changes whenever [`Body::apply_kept_inverse`] does; `None` if it may change every step.
     fn inverse_epoch(&self) -> Option<u64> {
+        None
+    }
+
+    /// [`Body::apply_inverse`] without [`Body::low_rank`].
+    fn apply_kept_inverse(&mut self, rows: &mut [f64]) {
+        self.apply_inverse(rows);
+    }
+
+    /// The part of `A⁻¹` that changes from step to step, if there is one.
+    fn low_rank(&mut self) -> Option<LowRank<'_>> {
         None
     }
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::fem::{Continuum, ContinuumState};
-use super::{Body, MaterialId, MaterialPoint, Step};
+use super::{Body, LOW_RANK, LowRank, LowRankCore, MaterialId, MaterialPoint, Step};
 use crate::math::{Mat3, Pose, StateHash, Vec3, polar_from};
 use crate::mesh::{SurfaceMesh, TetMesh};
 
@@ -9,15 +9,19 @@ use crate::mesh::{SurfaceMesh, TetMesh};
 ///
 /// In that frame element rotations stay small, so a factor serves for many steps however the body tumbles.
 ///
+/// Degrees of freedom are velocities of the nodes along the axes of that frame, so `A⁻¹` does not turn with the world.
+///
 /// Implicit Euler with a linearised force does not keep angular momentum: neither `K v` nor `A⁻¹ f` is free of torque once the
-/// body is strained. A free body's six rigid motions `Φ` are therefore split off. With the projection `P = I − Φ (Φᵀ M Φ)⁻¹ Φᵀ M`,
+/// body is strained. A free body's six rigid motions are therefore split off. With rigid motions `Φ` about the centre of mass for which
+/// `Φᵀ M Φ = I`, the projection `P = I − Φ Φᵀ M` and `Z = A⁻¹ M Φ`,
 ///
 /// ```text
-/// A⁻¹  becomes  P A⁻¹ Pᵀ + Φ (Φᵀ M Φ)⁻¹ Φᵀ / (1 + h α)
+/// A⁻¹  becomes  P A⁻¹ Pᵀ + Φ Φᵀ / (1 + h α)  =  A⁻¹ − Z Φᵀ − Φ Zᵀ + Φ (Φᵀ M Z + I / (1 + h α)) Φᵀ
 /// ```
 ///
 /// on forces from outside: deformation answers what is left of a load when its resultant is taken away, and the rigid motion
-/// answers the resultant, exactly. The operator is still symmetric and positive definite. Nodes held in the world switch it off.
+/// answers the resultant, exactly. The operator is still symmetric and positive definite. It changes from step to step by a matrix of
+/// low rank only. Nodes held in the world switch it off.
 #[derive(Debug)]
 pub struct SoftBody {
     model: Arc<Continuum>,
@@ -45,56 +49,78 @@ pub struct SoftBody {
 }
 
 /// Rigid motions of the unknowns about the centre of mass, in the turning frame.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct RigidModes {
     masses: Vec<f64>,
     arms: Vec<Vec3>,
     total: f64,
+    inertia: Mat3,
     inverse_inertia: Mat3,
-    /// `A⁻¹ M Φ`, motion after motion, once it is asked for in a step.
-    responses: Vec<f64>,
+    /// `Φ` and `Z`, motion after motion, once they are asked for in a step.
+    columns: Vec<f64>,
+    core: Box<LowRankCore>,
+    /// Steps made; whether the columns are those of this one.
+    stamp: u64,
+    ready: bool,
 }
 
 impl RigidModes {
+    fn new(masses: Vec<f64>, total: f64) -> Self {
+        Self {
+            arms: Vec::with_capacity(masses.len()),
+            columns: vec![0.0; LOW_RANK * 3 * masses.len()],
+            masses,
+            total,
+            inertia: Mat3::zeros(),
+            inverse_inertia: Mat3::zeros(),
+            core: Box::new(LowRankCore::zeros()),
+            stamp: 0,
+            ready: false,
+        }
+    }
+
     fn update(&mut self, arms: impl Iterator<Item = Vec3>) {
         self.arms.clear();
         self.arms.extend(arms);
-        let mut inertia = Mat3::zeros();
+        self.inertia = Mat3::zeros();
         for (m, y) in self.masses.iter().zip(&self.arms) {
-            inertia += *m * (Mat3::from_diagonal_element(y.norm_squared()) - y * y.transpose());
+            self.inertia += *m * (Mat3::from_diagonal_element(y.norm_squared()) - y * y.transpose());
         }
-        self.inverse_inertia = inertia.try_inverse().unwrap_or_else(Mat3::zeros);
+        self.inverse_inertia = self.inertia.try_inverse().unwrap_or_else(Mat3::zeros);
     }
 
-    /// Acceleration per unit: linear and angular, of a load on the unknowns.
-    fn response(&self, load: &[f64]) -> (Vec3, Vec3) {
-        let (mut force, mut torque) = (Vec3::zeros(), Vec3::zeros());
-        for (f, y) in load.chunks_exact(3).zip(&self.arms) {
-            let f = Vec3::new(f[0], f[1], f[2]);
-            force += f;
-            torque += y.cross(&f);
+    /// Makes `Φ`, `Z` and what couples them ready for the step.
+    fn respond(&mut self, state: &mut ContinuumState, drag: f64) {
+        if std::mem::replace(&mut self.ready, true) {
+            return;
         }
-        (force / self.total, self.inverse_inertia * torque)
-    }
-
-    /// Has the loads that would cause the six motions answered.
-    fn respond(&mut self, state: &mut ContinuumState) {
+        // Rotations about axes for which the inertia is one.
+        let axes = self.inertia.cholesky().and_then(|c| c.l().try_inverse()).unwrap_or_else(Mat3::zeros);
         let n = 3 * self.masses.len();
-        let mut responses = std::mem::take(&mut self.responses);
-        responses.resize(6 * n, 0.0);
-        for (k, load) in responses.chunks_exact_mut(n).enumerate() {
-            let axis = |first: usize| Vec3::from_fn(|i, _| if first + i == k { 1.0 } else { 0.0 });
-            self.add((axis(0), axis(3)), 1.0, true, load);
+        let (motions, responses) = self.columns.split_at_mut(6 * n);
+        for k in 0..6 {
+            let (motion, response) = (&mut motions[k * n..(k + 1) * n], &mut responses[k * n..(k + 1) * n]);
+            for (i, (y, m)) in self.arms.iter().zip(&self.masses).enumerate() {
+                let v =
+                    if k < 3 { Vec3::ith(k, 1.0 / self.total.sqrt()) } else { axes.row(k - 3).transpose().cross(y) };
+                motion[3 * i..3 * i + 3].copy_from_slice(v.as_slice());
+                // A shift strains nothing, so its answer is known.
+                let load = if k < 3 { v / drag } else { *m * v };
+                response[3 * i..3 * i + 3].copy_from_slice(load.as_slice());
+            }
         }
-        state.apply_inverse(&mut responses);
-        self.responses = responses;
-    }
-
-    /// Adds `scale` times the answer to the load that would cause a motion.
-    fn add_responses(&self, (linear, angular): (Vec3, Vec3), scale: f64, onto: &mut [f64]) {
-        let parts = linear.iter().chain(&angular);
-        for (part, response) in parts.zip(self.responses.chunks_exact(onto.len())) {
-            onto.iter_mut().zip(response).for_each(|(x, r)| *x += scale * part * r);
+        state.apply_inverse(&mut responses[3 * n..]);
+        self.core.fill(0.0);
+        for i in 0..6 {
+            self.core[(i, 6 + i)] = -1.0;
+            self.core[(6 + i, i)] = -1.0;
+            self.core[(i, i)] = 1.0 / drag;
+            for j in 0..6 {
+                let (motion, response) = (&motions[i * n..(i + 1) * n], &responses[j * n..(j + 1) * n]);
+                let parts = motion.chunks_exact(3).zip(response.chunks_exact(3)).zip(&self.masses);
+                self.core[(i, j)] +=
+                    parts.map(|((a, b), m)| m * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2])).sum::<f64>();
+            }
         }
     }
 
@@ -109,13 +135,12 @@ impl RigidModes {
         (linear / self.total, self.inverse_inertia * angular)
     }
 
-    /// Adds `scale` times a rigid motion, or the load that would cause it if `weighted`.
-    fn add(&self, (linear, angular): (Vec3, Vec3), scale: f64, weighted: bool, onto: &mut [f64]) {
-        for ((v, y), m) in onto.chunks_exact_mut(3).zip(&self.arms).zip(&self.masses) {
-            let factor = if weighted { scale * m } else { scale };
-            let motion = linear + angular.cross(y);
+    /// Adds `scale` times a rigid motion.
+    fn add(&self, (linear, angular): (Vec3, Vec3), scale: f64, onto: &mut [f64]) {
+        for (v, y) in onto.chunks_exact_mut(3).zip(&self.arms) {
+            let motion = scale * (linear + angular.cross(y));
             for c in 0..3 {
-                v[c] += factor * motion[c];
+                v[c] += motion[c];
             }
         }
     }
@@ -138,8 +163,7 @@ impl SoftBody {
         let positions: Vec<Vec3> = model.rest().iter().map(|p| pose.translation.vector + pose.rotation * p).collect();
         let velocities = vec![Vec3::zeros(); positions.len()];
         let dv = vec![0.0; model.dofs()];
-        let rigid =
-            RigidModes { arms: Vec::with_capacity(masses.len()), masses, total: total_mass, ..Default::default() };
+        let rigid = RigidModes::new(masses, total_mass);
         let frame = pose.rotation.to_rotation_matrix().into_inner();
         let centre = pose.translation.vector + frame * rest_centre;
         let tets = model.elements().iter().map(|e| e.nodes).collect();
@@ -214,6 +238,8 @@ impl SoftBody {
             set(node, &mut self.positions[node], &mut self.velocities[node]);
         }
         self.fit_frame();
+        self.rigid.ready = false;
+        self.rigid.stamp += 1;
     }
 
     /// Mass of the free nodes, kg.
@@ -263,6 +289,15 @@ impl SoftBody {
         }
     }
 
+    /// Elements that are inverted where the nodes are now.
+    pub fn inverted(&self) -> usize {
+        let volume = |nodes: [u32; 4]| {
+            let [a, b, c, d] = nodes.map(|n| self.positions[n as usize]);
+            (b - a).dot(&(c - a).cross(&(d - a)))
+        };
+        self.model.elements().iter().filter(|e| volume(e.nodes) <= 0.0).count()
+    }
+
     /// Adds a change in the turning frame to a field over the nodes in the world.
     fn add_to_world(model: &Continuum, frame: &Mat3, change: &[f64], field: &mut [Vec3]) {
         for (&node, d) in model.free_nodes().iter().zip(change.chunks_exact(3)) {
@@ -285,19 +320,25 @@ impl Body for SoftBody {
         self.start_velocities.copy_from_slice(&self.velocities);
         self.fit_frame();
         self.model.prepare(&mut self.state, step.h, &step.refactor);
-        self.rigid.responses.clear();
+        self.rigid.ready = false;
+        self.rigid.stamp += 1;
         let gravity = self.frame.transpose() * step.gravity;
-        let masses = self.model.masses();
         let mut dv = std::mem::take(&mut self.dv);
-        self.model.free_change(&mut self.state, step.h, |i| masses[i] * gravity, &mut dv);
         if self.free {
-            // Elastic and viscous forces have no resultant; gravity and drag move the body as a whole.
+            // Elastic and viscous forces have no resultant, and a rigid motion strains nothing; gravity and drag move the body as a
+            // whole.
+            let motion = self.rigid.motion(&self.state.velocity);
+            self.rigid.add(motion, -1.0, &mut self.state.velocity);
+            self.model.free_change(&mut self.state, step.h, |_| Vec3::zeros(), &mut dv);
+            self.rigid.add(motion, 1.0, &mut self.state.velocity);
             let spurious = self.rigid.motion(&dv);
-            self.rigid.add(spurious, -1.0, false, &mut dv);
-            let (linear, angular) = self.rigid.motion(&self.state.velocity);
+            self.rigid.add(spurious, -1.0, &mut dv);
             let (slowing, drag) = (step.h * self.model.material().damping_mass, self.drag());
-            let change = ((step.h * gravity - slowing * linear) / drag, -slowing / drag * angular);
-            self.rigid.add(change, 1.0, false, &mut dv);
+            let change = ((step.h * gravity - slowing * motion.0) / drag, -slowing / drag * motion.1);
+            self.rigid.add(change, 1.0, &mut dv);
+        } else {
+            let masses = self.model.masses();
+            self.model.free_change(&mut self.state, step.h, |i| masses[i] * gravity, &mut dv);
         }
         Self::add_to_world(&self.model, &self.frame, &dv, &mut self.velocities);
         self.dv = dv;
@@ -312,6 +353,7 @@ impl Body for SoftBody {
     }
 
     fn add_row(&self, at: &MaterialPoint, direction: &Vec3, row: &mut [f64]) {
+        let direction = self.frame.transpose() * direction;
         for (&node, &weight) in at.nodes.nodes.iter().zip(&at.nodes.weights) {
             if let Some(i) = self.model.unknown(node) {
                 for c in 0..3 {
@@ -322,40 +364,54 @@ impl Body for SoftBody {
     }
 
     fn apply_inverse(&mut self, rows: &mut [f64]) {
-        let drag = self.drag();
-        if self.free && self.rigid.responses.is_empty() {
-            self.rigid.respond(&mut self.state);
+        let n = self.model.dofs();
+        if self.free {
+            let drag = self.drag();
+            self.rigid.respond(&mut self.state, drag);
         }
-        for row in rows.chunks_exact_mut(self.model.dofs()) {
-            turn(&self.frame.transpose(), row);
-            if self.free {
-                // A⁻¹ Pᵀ r = A⁻¹ r − (A⁻¹ M Φ) whole: the row itself stays sparse.
-                let whole = self.rigid.response(row);
+        for row in rows.chunks_exact_mut(n) {
+            if !self.free {
                 self.state.apply_inverse_to_few(row);
-                self.rigid.add_responses(whole, -1.0, row);
-                let spurious = self.rigid.motion(row);
-                self.rigid.add(spurious, -1.0, false, row);
-                self.rigid.add(whole, 1.0 / drag, false, row);
-            } else {
-                self.state.apply_inverse_to_few(row);
+                continue;
             }
-            turn(&self.frame, row);
+            let columns = self.rigid.columns.chunks_exact(n);
+            let dot = |column: &[f64]| column.iter().zip(&*row).map(|(c, r)| c * r).sum::<f64>();
+            let mut parts = nalgebra::SVector::<f64, LOW_RANK>::zeros();
+            parts.iter_mut().zip(columns.clone()).for_each(|(part, column)| *part = dot(column));
+            self.state.apply_inverse_to_few(row);
+            for (part, column) in (*self.rigid.core * parts).iter().zip(columns) {
+                row.iter_mut().zip(column).for_each(|(x, c)| *x += part * c);
+            }
         }
+    }
+
+    fn inverse_epoch(&self) -> Option<u64> {
+        Some(self.state.refactorisations())
+    }
+
+    fn apply_kept_inverse(&mut self, rows: &mut [f64]) {
+        self.state.apply_inverse(rows);
+    }
+
+    fn low_rank(&mut self) -> Option<LowRank<'_>> {
+        if !self.free {
+            return None;
+        }
+        let drag = self.drag();
+        self.rigid.respond(&mut self.state, drag);
+        Some(LowRank { stamp: self.rigid.stamp, columns: &self.rigid.columns, core: &self.rigid.core })
     }
 
     fn free_change(&self, change: &mut [f64]) {
-        for (&node, change) in self.model.free_nodes().iter().zip(change.chunks_exact_mut(3)) {
-            let node = node as usize;
-            change.copy_from_slice((self.velocities[node] - self.start_velocities[node]).as_slice());
-        }
+        change.copy_from_slice(&self.dv);
     }
 
     fn change_velocity(&mut self, dv: &[f64]) {
-        Self::add_to_world(&self.model, &Mat3::identity(), dv, &mut self.velocities);
+        Self::add_to_world(&self.model, &self.frame, dv, &mut self.velocities);
     }
 
     fn change_position(&mut self, dq: &[f64]) {
-        Self::add_to_world(&self.model, &Mat3::identity(), dq, &mut self.positions);
+        Self::add_to_world(&self.model, &self.frame, dq, &mut self.positions);
     }
 
     fn advance(&mut self, h: f64) {
@@ -386,12 +442,5 @@ impl Body for SoftBody {
         let speed = |(&node, m): (&u32, &f64)| 0.5 * m * self.velocities[node as usize].norm_squared();
         let kinetic: f64 = self.model.free_nodes().iter().zip(self.model.masses()).map(speed).sum();
         kinetic + self.model.elastic_energy(&self.state, &displacement)
-    }
-}
-
-fn turn(by: &Mat3, row: &mut [f64]) {
-    for x in row.chunks_exact_mut(3) {
-        let turned = by * Vec3::new(x[0], x[1], x[2]);
-        x.copy_from_slice(turned.as_slice());
     }
 }

@@ -138,9 +138,11 @@ impl Anchor {
                 kinematics.point_columns(*segment, place, |dof, v| column(BodyKind::Skeleton(*hand), dof, v));
             }
             Anchor::Soft { body, nodes } => {
+                let soft = &bodies.soft[*body];
                 for (&node, &weight) in nodes.nodes.iter().zip(&nodes.weights).filter(|(_, w)| **w != 0.0) {
-                    let Some(unknown) = bodies.soft[*body].model().unknown(node) else { continue };
-                    (0..3).for_each(|c| column(BodyKind::Soft(*body), 3 * unknown + c, weight * Vec3::ith(c, 1.0)));
+                    let Some(unknown) = soft.model().unknown(node) else { continue };
+                    (0..3)
+                        .for_each(|c| column(BodyKind::Soft(*body), 3 * unknown + c, weight * soft.frame().column(c)));
                 }
             }
             Anchor::Rigid { body, .. } => {

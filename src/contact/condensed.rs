@@ -1,58 +1,143 @@
-use crate::body::Body;
-use crate::solver::invert;
+use crate::body::{Body, LOW_RANK, LowRank};
+use crate::solver::{add_product, invert};
 
 /// A soft body as contact sees it: the compliance of the degrees of freedom that contact acts on.
 ///
 /// With `T` those degrees of freedom, forces on them move them by `C = (A⁻¹)_TT`, and the cost of a change of velocity `x_T` is
-/// `½ x_Tᵀ C⁻¹ x_T`, exactly. Its size does not depend on how finely the skin is sampled. It is kept from step to step as long as the body's
-/// factor and `T` stay.
+/// `½ x_Tᵀ C⁻¹ x_T`, exactly. Its size does not depend on how finely the skin is sampled.
+///
+/// Rows of `A⁻¹` are kept as long as the body's factor stays, whatever the set `T` does, and `C⁻¹` as long as `T` stays too. Of a free
+/// body a part of low rank changes in every step, `C = C₀ + W Q Wᵀ`, and is added to the inverse (Woodbury):
+/// `C⁻¹ = C₀⁻¹ − U (Q⁻¹ + Wᵀ U)⁻¹ Uᵀ` with `U = C₀⁻¹ W`.
 #[derive(Debug, Default)]
 pub(super) struct Condensed {
     epoch: Option<u64>,
+    stamp: Option<u64>,
     touched: Vec<u32>,
-    /// Rows of `A⁻¹`, one for each of `T`.
-    responses: Vec<f64>,
-    compliance: Vec<f64>,
+    /// Rows of `A₀⁻¹`, and which of them belongs to a degree of freedom.
+    rows: Vec<f64>,
+    row_of: Vec<u32>,
+    /// `C₀⁻¹` and `C⁻¹`.
+    kept: Vec<f64>,
     stiffness: Vec<f64>,
+    columns: Vec<f64>,
+    solved: Vec<f64>,
     work: Vec<f64>,
 }
 
 impl Condensed {
     /// Brings it up to date; returns `C⁻¹`.
     pub fn update(&mut self, body: &mut dyn Body, touched: &[u32]) -> &[f64] {
-        let (n, dofs, epoch) = (touched.len(), body.dofs(), body.inverse_epoch());
-        if epoch.is_some() && epoch == self.epoch && self.touched == touched {
-            return &self.stiffness;
+        let (dofs, epoch) = (body.dofs(), body.inverse_epoch());
+        let same = epoch.is_some() && epoch == self.epoch;
+        if !same || self.row_of.len() != dofs {
+            self.rows.clear();
+            self.row_of.clear();
+            self.row_of.resize(dofs, u32::MAX);
         }
-        self.epoch = epoch;
-        self.touched.clear();
-        self.touched.extend_from_slice(touched);
-        self.responses.clear();
-        self.responses.resize(n * dofs, 0.0);
-        for (row, &dof) in self.responses.chunks_exact_mut(dofs).zip(touched) {
-            row[dof as usize] = 1.0;
+        let inverted = !(same && self.touched == touched);
+        if inverted {
+            self.epoch = epoch;
+            self.touched.clear();
+            self.touched.extend_from_slice(touched);
+            self.invert_kept(body);
         }
-        body.apply_inverse(&mut self.responses);
-        self.compliance.clear();
-        for row in self.responses.chunks_exact(dofs) {
-            self.compliance.extend(touched.iter().map(|&dof| row[dof as usize]));
+        let low = body.low_rank();
+        let stamp = low.as_ref().map(|low| low.stamp);
+        if inverted || stamp != self.stamp {
+            self.stamp = stamp;
+            self.stiffness.clear();
+            self.stiffness.extend_from_slice(&self.kept);
+            if let Some(low) = low {
+                self.add_low_rank(&low, dofs);
+            }
         }
-        self.stiffness.clear();
-        self.stiffness.extend_from_slice(&self.compliance);
-        self.work.resize(n * n, 0.0);
-        invert(&mut self.stiffness, n, &mut self.work);
         &self.stiffness
     }
 
+    /// `C₀⁻¹`, from rows that are known and those that are not.
+    fn invert_kept(&mut self, body: &mut dyn Body) {
+        let (n, dofs) = (self.touched.len(), body.dofs());
+        let known = self.rows.len();
+        for &dof in &self.touched {
+            if self.row_of[dof as usize] == u32::MAX {
+                let first = self.rows.len();
+                self.row_of[dof as usize] = (first / dofs) as u32;
+                self.rows.resize(first + dofs, 0.0);
+                self.rows[first + dof as usize] = 1.0;
+            }
+        }
+        body.apply_kept_inverse(&mut self.rows[known..]);
+        self.kept.clear();
+        for &dof in &self.touched {
+            let row = &self.rows[self.row_of[dof as usize] as usize * dofs..][..dofs];
+            self.kept.extend(self.touched.iter().map(|&other| row[other as usize]));
+        }
+        self.work.resize(n * n, 0.0);
+        invert(&mut self.kept, n, &mut self.work);
+    }
+
+    fn add_low_rank(&mut self, low: &LowRank<'_>, dofs: usize) {
+        let n = self.touched.len();
+        let Some(mut inner) = low.core.try_inverse() else { return };
+        self.gather(low, dofs);
+        // `C₀⁻¹` is symmetric: its rows are its columns.
+        self.solved.clear();
+        self.solved.resize(LOW_RANK * n, 0.0);
+        self.work.clear();
+        self.work.resize(LOW_RANK * n, 0.0);
+        transpose(&self.columns, n, &mut self.work);
+        add_product(&self.work, &self.kept, [LOW_RANK, n], 1.0, &mut self.solved);
+        for i in 0..LOW_RANK {
+            for j in 0..LOW_RANK {
+                let (w, u) = (&self.columns[i * n..(i + 1) * n], &self.solved[j * n..(j + 1) * n]);
+                inner[(i, j)] += w.iter().zip(u).map(|(w, u)| w * u).sum::<f64>();
+            }
+        }
+        let Some(inner) = (0.5 * (inner + inner.transpose())).try_inverse() else { return };
+        // The rows of (Q⁻¹ + Wᵀ U)⁻¹ Uᵀ.
+        self.work.fill(0.0);
+        add_product(inner.as_slice(), &self.solved, [LOW_RANK, n], 1.0, &mut self.work);
+        add_product(&self.solved, &self.work, [n, n], -1.0, &mut self.stiffness);
+    }
+
+    /// The columns of `W` at the touched degrees of freedom.
+    fn gather(&mut self, low: &LowRank<'_>, dofs: usize) {
+        self.columns.clear();
+        for column in low.columns.chunks_exact(dofs) {
+            self.columns.extend(self.touched.iter().map(|&dof| column[dof as usize]));
+        }
+    }
+
     /// Replaces velocities of `T` by those of all degrees of freedom that the same forces cause.
-    pub fn expand(&self, x: &mut Vec<f64>, work: &mut Vec<f64>, dofs: usize) {
-        multiply(&self.stiffness, x, work);
+    pub fn expand(&mut self, body: &mut dyn Body, x: &mut Vec<f64>, forces: &mut Vec<f64>) {
+        let dofs = body.dofs();
+        multiply(&self.stiffness, x, forces);
         x.clear();
         x.resize(dofs, 0.0);
-        for (row, &force) in self.responses.chunks_exact(dofs).zip(&*work) {
-            if force != 0.0 {
-                x.iter_mut().zip(row).for_each(|(x, r)| *x += force * r);
+        for (&dof, &force) in self.touched.iter().zip(&*forces).filter(|(_, force)| **force != 0.0) {
+            let row = &self.rows[self.row_of[dof as usize] as usize * dofs..][..dofs];
+            x.iter_mut().zip(row).for_each(|(x, r)| *x += force * r);
+        }
+        if let Some(low) = body.low_rank() {
+            let mut parts = nalgebra::SVector::<f64, LOW_RANK>::zeros();
+            for (part, column) in parts.iter_mut().zip(low.columns.chunks_exact(dofs)) {
+                *part = self.touched.iter().zip(&*forces).map(|(&dof, f)| column[dof as usize] * f).sum();
             }
+            let parts = low.core * parts;
+            for (part, column) in parts.iter().zip(low.columns.chunks_exact(dofs)) {
+                x.iter_mut().zip(column).for_each(|(x, c)| *x += part * c);
+            }
+        }
+    }
+}
+
+/// Rows of length `n` as columns.
+fn transpose(rows: &[f64], n: usize, out: &mut [f64]) {
+    let count = rows.len() / n.max(1);
+    for (i, row) in rows.chunks_exact(n.max(1)).enumerate() {
+        for (j, &x) in row.iter().enumerate() {
+            out[j * count + i] = x;
         }
     }
 }
@@ -61,7 +146,5 @@ impl Condensed {
 fn multiply(matrix: &[f64], x: &[f64], out: &mut Vec<f64>) {
     out.clear();
     out.resize(x.len(), 0.0);
-    for (row, &x) in matrix.chunks_exact(x.len().max(1)).zip(x) {
-        out.iter_mut().zip(row).for_each(|(o, r)| *o += x * r);
-    }
+    add_product(x, matrix, [1, x.len()], 1.0, out);
 }

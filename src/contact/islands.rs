@@ -70,6 +70,11 @@ struct Mover {
     /// Place of each degree of freedom in `touched`, or `u32::MAX`.
     marks: Vec<u32>,
     whole: bool,
+    /// Sizes of the groups that `touched` forms. Of a large body the degrees of freedom of a group touch the same bodies, so that what
+    /// touches one part of it is not coupled with all of it.
+    parts: Vec<usize>,
+    /// Which bodies touch each degree of freedom of a large body: a bit for each, of 64.
+    partners: Vec<u64>,
     /// Geometric stiffness of its attachments times the square of the step, kg·m².
     geometric: f64,
     /// First of its blocks in the island's problem.
@@ -236,7 +241,7 @@ impl Islands {
                 mover.block = island.problem.sizes.len() as u32;
                 push_body(bodies, mover, &mut self.condensed, &mut island.problem);
                 for term in bodies.get(bodies.id(mover.kind)).coordinate_terms() {
-                    let (block, local) = mover.unknown(bodies, term.dof);
+                    let (block, local) = mover.unknown(term.dof);
                     island.problem.coordinates.push((block, local, *term));
                 }
             }
@@ -288,6 +293,8 @@ impl Islands {
         let Self { movers, mover_count, mover_of, ends, .. } = self;
         let included = ends.iter().map(|e| e.included).chain(std::iter::repeat(true));
         for (contact, _) in near.contacts.iter().zip(included).filter(|(_, included)| *included) {
+            let kinds = contact.a.bodies(bodies).into_iter().chain(contact.b.bodies(bodies)).flatten();
+            let partners = kinds.fold(0u64, |bits, kind| bits | 1 << (bodies.id(kind).index() % 64));
             contact.columns(bodies, |kind, dof, _| {
                 let place = &mut mover_of[bodies.id(kind).index()];
                 if *place == u32::MAX {
@@ -299,18 +306,17 @@ impl Islands {
                     *mover_count += 1;
                 }
                 let mover = &mut movers[*place as usize];
+                if mover.whole {
+                    return;
+                }
+                mover.partners[dof] |= partners;
                 if mover.marks[dof] == u32::MAX {
                     mover.marks[dof] = 0;
                     mover.touched.push(dof as u32);
                 }
             });
         }
-        for mover in &mut movers[..*mover_count] {
-            mover.touched.sort_unstable();
-            for (i, &dof) in mover.touched.iter().enumerate() {
-                mover.marks[dof as usize] = i as u32;
-            }
-        }
+        movers[..*mover_count].iter_mut().for_each(|mover| mover.sort(bodies));
     }
 
     /// A force `f` at an arm `r` of a rigid body turns with the body, which is a stiffness of up to `|f| |r|` against rotation. A light link in a
@@ -379,7 +385,7 @@ impl Islands {
         columns.clear();
         contact.columns(bodies, |kind, dof, column| {
             let mover = &movers[mover_of[bodies.id(kind).index()] as usize];
-            let (block, local) = mover.unknown(bodies, dof);
+            let (block, local) = mover.unknown(dof);
             columns.push((block, local, h * column));
         });
         columns.sort_by_key(|&(block, local, _)| (block, local));
@@ -545,7 +551,7 @@ impl Islands {
             let id = bodies.id(mover.kind);
             if !mover.whole {
                 // The forces on the touched degrees of freedom move all of them.
-                self.condensed[id.index()].expand(&mut mover.next, &mut self.row, mover.dv.len());
+                self.condensed[id.index()].expand(bodies.get_mut(id), &mut mover.next, &mut self.row);
             }
             self.row.clear();
             self.row.extend(mover.next.iter().zip(&mover.dv).map(|(next, now)| next - now));
@@ -719,6 +725,8 @@ impl Mover {
             touched: Vec::new(),
             marks: Vec::new(),
             whole: true,
+            parts: Vec::new(),
+            partners: Vec::new(),
             geometric: 0.0,
             block: 0,
             dv: Vec::new(),
@@ -740,15 +748,30 @@ impl Mover {
         } else {
             self.marks.resize(dofs, u32::MAX);
         }
+        self.partners.clear();
+        self.partners.resize(dofs, 0);
+    }
+
+    /// Sorts what is touched into groups.
+    fn sort(&mut self, bodies: &Bodies) {
+        self.parts.clear();
+        if self.whole {
+            self.parts.extend_from_slice(bodies.get(bodies.id(self.kind)).partition());
+        } else {
+            let partners = &self.partners;
+            self.touched.sort_unstable_by_key(|&dof| (partners[dof as usize], dof));
+            let groups = self.touched.chunk_by(|&a, &b| partners[a as usize] == partners[b as usize]);
+            self.parts.extend(groups.map(<[u32]>::len));
+        }
+        for (i, &dof) in self.touched.iter().enumerate() {
+            self.marks[dof as usize] = i as u32;
+        }
     }
 
     /// Block and place in it of a degree of freedom.
-    fn unknown(&self, bodies: &Bodies, dof: usize) -> (u32, u32) {
+    fn unknown(&self, dof: usize) -> (u32, u32) {
         let mut local = self.marks[dof];
-        if !self.whole {
-            return (self.block, local);
-        }
-        for (k, &size) in bodies.get(bodies.id(self.kind)).partition().iter().enumerate() {
+        for (k, &size) in self.parts.iter().enumerate() {
             if local < size as u32 {
                 return (self.block + k as u32, local);
             }
@@ -762,18 +785,13 @@ impl Mover {
 fn push_body(bodies: &mut Bodies, mover: &Mover, condensed: &mut [Condensed], problem: &mut ConvexProblem) {
     let id = bodies.id(mover.kind);
     let first = problem.sizes.len() as u32;
-    if !mover.whole {
-        let n = mover.touched.len();
-        let stiffness = condensed[id.index()].update(bodies.get_mut(id), &mover.touched);
-        problem.quadratic.push(Quadratic { blocks: [first; 2], start: problem.quadratic_values.len() });
-        problem.quadratic_values.extend_from_slice(stiffness);
-        problem.sizes.push(n);
-        return;
-    }
-    let body = bodies.get(id);
-    let n = body.dofs();
-    let matrix = body.matrix();
-    let parts = body.partition();
+    let (matrix, n) = if mover.whole {
+        let body = bodies.get(id);
+        (body.matrix(), body.dofs())
+    } else {
+        (condensed[id.index()].update(bodies.get_mut(id), &mover.touched), mover.touched.len())
+    };
+    let parts = &mover.parts;
     problem.sizes.extend_from_slice(parts);
     let mut row = 0;
     for (i, &rows) in parts.iter().enumerate() {

@@ -6,7 +6,7 @@ mod rotation;
 
 pub use hash::StateHash;
 pub use random::Random;
-pub use rotation::{exp, log, polar_from, rotation_between, skew};
+pub use rotation::{exp, log, nearest_rotation, polar_from, rotation_between, skew};
 
 /// A point or a direction in metres.
 pub type Vec3 = nalgebra::Vector3<f64>;

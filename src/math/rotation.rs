@@ -1,3 +1,5 @@
+use nalgebra::Matrix4;
+
 use super::{Mat3, Quat, Vec3};
 
 /// The matrix of `a ×`.
@@ -32,28 +34,88 @@ pub fn rotation_between(direction: &Vec3, up: &Vec3) -> Option<Quat> {
 ///
 /// `R` maximises `tr(Rᵀ F)`. Write `S = Rᵀ F`; a change `R exp([w]×)` is stationary where `S` is symmetric, and Newton's
 /// step is `w = (tr(S) I − S)⁻¹ axial(S − Sᵀ)`. It converges quadratically, two or three steps from the last time
-/// step's rotation. Where `tr(S) I − S` is not positive definite (a crushed or inverted element) the step of Müller et
-/// al. 2016, `w = axial(S − Sᵀ) / |tr S|`, is taken instead, which only ascends; so an element that turns inside out keeps
-/// a proper rotation and is pushed back.
+/// step's rotation. Where `tr(S) I − S` is not positive definite, `S` is not near the maximum; the maximum is then found
+/// by [`nearest_rotation`]. For `det F < 0` it is the rotation of Irving, Teran and Fedkiw 2004: of the principal
+/// stretches the smallest is negative.
 pub fn polar_from(f: &Mat3, start: &Mat3) -> Mat3 {
-    const STEPS: usize = 40;
+    const STEPS: usize = 8;
     let mut r = *start;
     for _ in 0..STEPS {
         let s = r.transpose() * f;
         let axial = Vec3::new(s[(2, 1)] - s[(1, 2)], s[(0, 2)] - s[(2, 0)], s[(1, 0)] - s[(0, 1)]);
-        let trace = s.trace();
-        let hessian = Mat3::from_diagonal_element(trace) - 0.5 * (s + s.transpose());
-        let mut w = newton_step(&hessian, &axial).unwrap_or_else(|| axial / (trace.abs() + 1e-9));
-        let length = w.norm();
-        if length > 1.0 {
-            w /= length;
-        }
+        let hessian = Mat3::from_diagonal_element(s.trace()) - 0.5 * (s + s.transpose());
+        let Some(w) = newton_step(&hessian, &axial) else { break };
         r *= exp(&w).to_rotation_matrix().into_inner();
-        if length < 1e-14 {
-            break;
+        if w.norm_squared() < 1e-28 {
+            return reorthonormalised(&r);
         }
     }
-    reorthonormalised(&r)
+    nearest_rotation(f).to_rotation_matrix().into_inner()
+}
+
+/// The rotation nearest to `f`, without a guess.
+///
+/// With a unit quaternion `q`, `tr(Rᵀ F) = qᵀ N q` with a symmetric 4 × 4 matrix `N` (Horn 1987), so `q` is the eigenvector
+/// of the largest eigenvalue. Jacobi's method finds it for any `f`.
+pub fn nearest_rotation(f: &Mat3) -> Quat {
+    const SWEEPS: usize = 12;
+    let mut n = Matrix4::new(
+        f[(0, 0)] + f[(1, 1)] + f[(2, 2)],
+        f[(2, 1)] - f[(1, 2)],
+        f[(0, 2)] - f[(2, 0)],
+        f[(1, 0)] - f[(0, 1)],
+        0.0,
+        f[(0, 0)] - f[(1, 1)] - f[(2, 2)],
+        f[(0, 1)] + f[(1, 0)],
+        f[(0, 2)] + f[(2, 0)],
+        0.0,
+        0.0,
+        f[(1, 1)] - f[(0, 0)] - f[(2, 2)],
+        f[(1, 2)] + f[(2, 1)],
+        0.0,
+        0.0,
+        0.0,
+        f[(2, 2)] - f[(0, 0)] - f[(1, 1)],
+    );
+    n.fill_lower_triangle_with_upper_triangle();
+    let mut vectors = Matrix4::identity();
+    let scale = n.norm_squared();
+    for _ in 0..SWEEPS {
+        let off: f64 = (0..4).map(|i| (i + 1..4).map(|j| n[(i, j)] * n[(i, j)]).sum::<f64>()).sum();
+        if off <= 1e-32 * scale {
+            break;
+        }
+        for p in 0..3 {
+            for q in p + 1..4 {
+                rotate_plane(&mut n, &mut vectors, p, q);
+            }
+        }
+    }
+    let largest = n.diagonal().imax();
+    let v = vectors.column(largest);
+    let q = nalgebra::Quaternion::new(v[0], v[1], v[2], v[3]);
+    Quat::try_new(q, 1e-6).unwrap_or_else(Quat::identity)
+}
+
+/// A rotation of Jacobi's method: makes the entry `(p, q)` zero.
+fn rotate_plane(n: &mut Matrix4<f64>, vectors: &mut Matrix4<f64>, p: usize, q: usize) {
+    if n[(p, q)] == 0.0 {
+        return;
+    }
+    let theta = (n[(q, q)] - n[(p, p)]) / (2.0 * n[(p, q)]);
+    let t = theta.signum() / (theta.abs() + theta.hypot(1.0));
+    let c = 1.0 / t.hypot(1.0);
+    let s = t * c;
+    for k in 0..4 {
+        let (a, b) = (n[(k, p)], n[(k, q)]);
+        (n[(k, p)], n[(k, q)]) = (c * a - s * b, s * a + c * b);
+        let (a, b) = (vectors[(k, p)], vectors[(k, q)]);
+        (vectors[(k, p)], vectors[(k, q)]) = (c * a - s * b, s * a + c * b);
+    }
+    for k in 0..4 {
+        let (a, b) = (n[(p, k)], n[(q, k)]);
+        (n[(p, k)], n[(q, k)]) = (c * a - s * b, s * a + c * b);
+    }
 }
 
 /// `H⁻¹ a` by the leading minors, or `None` where `H` is not safely positive definite.
@@ -107,6 +169,25 @@ mod tests {
             let found = polar_from(&Mat3::from_columns(&columns), &Mat3::identity());
             prop_assert!((found.transpose() * found - Mat3::identity()).norm() < 1e-9);
             prop_assert!((found.determinant() - 1.0).abs() < 1e-9);
+        }
+
+        /// No rotation is nearer, whatever the determinant: `tr(S) I − S` is positive semidefinite and `S` symmetric.
+        #[test]
+        fn the_nearest_rotation_is_a_maximum(columns in [vector(3.0), vector(3.0), vector(3.0)]) {
+            let f = Mat3::from_columns(&columns);
+            let s = nearest_rotation(&f).to_rotation_matrix().inverse() * f;
+            prop_assert!((s - s.transpose()).norm() < 1e-12 * f.norm());
+            let hessian = Mat3::from_diagonal_element(s.trace()) - 0.5 * (s + s.transpose());
+            prop_assert!(hessian.symmetric_eigenvalues().min() > -1e-12 * f.norm());
+        }
+
+        /// An element turned inside out: the smallest principal stretch is the negative one.
+        #[test]
+        fn polar_of_a_reflection(turn in vector(1.7), other in vector(1.7), guess in vector(1.5)) {
+            let [r, v, start] = [turn, other, guess].map(|w| exp(&w).to_rotation_matrix().into_inner());
+            let s = v * Mat3::from_diagonal(&Vec3::new(1.3, 0.8, -0.4)) * v.transpose();
+            let found = polar_from(&(r * s), &start);
+            prop_assert!((found - r).norm() < 1e-11, "{}", (found - r).norm());
         }
 
         #[test]

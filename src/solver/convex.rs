@@ -26,6 +26,8 @@ pub struct ConvexNewton {
     places: Vec<Place>,
     patch_places: Vec<Place>,
     values: Vec<f64>,
+    /// Whether friction that slips counts with its secant stiffness.
+    secant: bool,
 }
 
 /// What the method is run with.
@@ -57,6 +59,9 @@ const NEARLY: f64 = 1e-6;
 /// Slope of the cost that a step may leave, as part of that at its start.
 const FLAT: f64 = 0.5;
 
+/// After a step of which less than this part was taken, friction counts with its secant stiffness.
+const SHORT: f64 = 0.5;
+
 impl ConvexNewton {
     /// Solves from the `x` that is there. `go_on` is asked before each iteration but the first: a deadline may end it, but every problem
     /// gets one step that lowers its cost.
@@ -68,6 +73,7 @@ impl ConvexNewton {
         mut go_on: impl FnMut() -> bool,
     ) -> Solution {
         self.prepare(problem);
+        self.secant = false;
         let (mut residual, mut status) = (f64::INFINITY, SolverStatus::IterationLimit);
         let (mut iterations, mut refreshes) = (0, 0);
         let mut changed = self.follow_pressure(problem, x, false);
@@ -95,6 +101,7 @@ impl ConvexNewton {
             let part = if residual <= parameters.tolerance { 1.0 } else { self.search(problem, x, parameters) };
             self.advance(x, part);
             let full = part == 1.0;
+            self.secant = part < SHORT;
             if full && residual <= NEARLY && refreshes < FOLLOWED && (changed > SETTLED || refreshes == 0) {
                 changed = self.follow_pressure(problem, x, true);
                 refreshes += 1;
@@ -210,6 +217,7 @@ impl ConvexNewton {
 
     /// Gradient and Hessian of the cost.
     fn assemble(&mut self, problem: &mut ConvexProblem, x: &[f64], parameters: &ConvexParameters) {
+        let secant = self.secant;
         let Self { cholesky, gradient, gaps, shears, errors, places, patch_places, values, .. } = self;
         gradient.clear();
         gradient.resize(x.len(), 0.0);
@@ -266,6 +274,9 @@ impl ConvexNewton {
                 continue;
             }
             patch.state = patch.evaluate(z);
+            if secant {
+                patch.take_secant();
+            }
             let w = patch.width;
             for &(block, first) in &patch.blocks {
                 let (start, size) = (cholesky.start(block as usize), sizes[block as usize]);

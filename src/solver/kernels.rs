@@ -4,7 +4,7 @@
 //! width. The AVX2 build of a kernel therefore gives the same bits as the portable one; fused multiply-add is not used.
 
 /// Whether the processor has AVX2.
-fn wide() -> bool {
+pub fn wide() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         std::arch::is_x86_feature_detected!("avx2")
@@ -44,33 +44,54 @@ dispatched! {
 
 #[inline(always)]
 fn eliminate_body(front: &mut [f64], n: usize, width: usize, schur: &mut [f64]) -> bool {
-    for k in 0..n {
-        let (upper, below) = front.split_at_mut((k + 1) * width);
-        let row = &mut upper[k * width..];
-        let pivot = row[k];
-        if pivot.is_nan() || pivot <= 0.0 || pivot == f64::INFINITY {
-            return false;
-        }
-        let scale = 1.0 / pivot.sqrt();
-        row[k..width].iter_mut().for_each(|x| *x *= scale);
-        for m in k + 1..n {
-            let factor = row[m];
-            if factor != 0.0 {
-                subtract(&mut below[(m - k - 1) * width + m..(m - k) * width], &row[m..width], factor);
-            }
-        }
-    }
     let rest = width - n;
-    for row in front.chunks_exact(width).take(n) {
-        let row = &row[n..];
-        for a in 0..rest {
-            let factor = row[a];
-            if factor != 0.0 {
-                subtract(&mut schur[a * rest + a..(a + 1) * rest], &row[a..], factor);
+    for first in (0..n).step_by(PANEL) {
+        let last = (first + PANEL).min(n);
+        let (panel, below) = front[first * width..].split_at_mut((last - first) * width);
+        for k in first..last {
+            let (done, next) = panel.split_at_mut((k - first + 1) * width);
+            let row = &mut done[(k - first) * width..];
+            let pivot = row[k];
+            if pivot.is_nan() || pivot <= 0.0 || pivot == f64::INFINITY {
+                return false;
             }
+            let scale = 1.0 / pivot.sqrt();
+            row[k..].iter_mut().for_each(|x| *x *= scale);
+            for (m, onto) in (k + 1..last).zip(next.chunks_exact_mut(width)) {
+                subtract(&mut onto[m..], &row[m..], row[m]);
+            }
+        }
+        for (m, onto) in (last..n).zip(below.chunks_exact_mut(width)) {
+            subtract_panel(&mut onto[m..], panel, width, m);
+        }
+        for a in 0..rest {
+            subtract_panel(&mut schur[a * rest + a..(a + 1) * rest], panel, width, n + a);
         }
     }
     true
+}
+
+/// Rows that are eliminated together: what is below is loaded and stored once for all of them.
+const PANEL: usize = 4;
+
+/// Subtracts from the part of a row of the front from column `m` on what eliminating a panel leaves there.
+#[inline(always)]
+fn subtract_panel(onto: &mut [f64], panel: &[f64], width: usize, m: usize) {
+    if panel.len() == PANEL * width {
+        let rows: [&[f64]; PANEL] = std::array::from_fn(|k| &panel[k * width + m..(k + 1) * width]);
+        let f = rows.map(|row| row[0]);
+        if f == [0.0; PANEL] {
+            return;
+        }
+        let columns = rows[0].iter().zip(rows[1]).zip(rows[2]).zip(rows[3]);
+        for (y, (((a, b), c), d)) in onto.iter_mut().zip(columns) {
+            *y -= (f[0] * a + f[1] * b) + (f[2] * c + f[3] * d);
+        }
+    } else {
+        for row in panel.chunks_exact(width).filter(|row| row[m] != 0.0) {
+            subtract(onto, &row[m..], row[m]);
+        }
+    }
 }
 
 #[inline(always)]
@@ -116,6 +137,37 @@ fn invert_body(a: &mut [f64], n: usize, work: &mut [f64]) -> bool {
     true
 }
 
+dispatched! {
+    /// Adds `factor · aᵀ b` to `out`: `a` has a row for every row of `b` and a column for every row of `out`.
+    add_product, add_product_body, add_product_avx2, (a: &[f64], b: &[f64], columns: [usize; 2], factor: f64, out: &mut [f64]) -> ()
+}
+
+#[inline(always)]
+fn add_product_body(a: &[f64], b: &[f64], columns: [usize; 2], factor: f64, out: &mut [f64]) {
+    let [rows, columns] = columns;
+    if rows == 0 || columns == 0 {
+        return;
+    }
+    // Four rows of `a` and `b` at a time, so that `out` is loaded and stored less often.
+    for (a, b) in a.chunks(4 * rows).zip(b.chunks(4 * columns)) {
+        for (i, out) in out.chunks_exact_mut(columns).take(rows).enumerate() {
+            if a.len() == 4 * rows {
+                let f: [f64; 4] = std::array::from_fn(|k| factor * a[k * rows + i]);
+                let (b0, rest) = b.split_at(columns);
+                let (b1, rest) = rest.split_at(columns);
+                let (b2, b3) = rest.split_at(columns);
+                for (y, (((x0, x1), x2), x3)) in out.iter_mut().zip(b0.iter().zip(b1).zip(b2).zip(b3)) {
+                    *y += (f[0] * x0 + f[1] * x1) + (f[2] * x2 + f[3] * x3);
+                }
+            } else {
+                for (a, b) in a.chunks_exact(rows).zip(b.chunks_exact(columns)) {
+                    subtract(out, b, -(factor * a[i]));
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,6 +191,22 @@ mod tests {
                 for j in 0..n {
                     let x: f64 = (0..n).map(|k| a[i * n + k] * one[k * n + j]).sum();
                     prop_assert!((x - f64::from(i == j)).abs() < 1e-9);
+                }
+            }
+        }
+
+        #[test]
+        fn products_agree_to_the_bit(inner in 1usize..10, rows in 1usize..7, numbers in prop::collection::vec(-1.0..1.0f64, 200)) {
+            let columns = 9;
+            let (a, b) = (&numbers[..inner * rows], &numbers[100..100 + inner * columns]);
+            let (mut one, mut other) = (vec![1.0; rows * columns], vec![1.0; rows * columns]);
+            add_product(a, b, [rows, columns], -0.5, &mut one);
+            add_product_body(a, b, [rows, columns], -0.5, &mut other);
+            prop_assert_eq!(&one, &other);
+            for i in 0..rows {
+                for j in 0..columns {
+                    let sum: f64 = (0..inner).map(|k| a[k * rows + i] * b[k * columns + j]).sum();
+                    prop_assert!((one[i * columns + j] - (1.0 - 0.5 * sum)).abs() < 1e-14);
                 }
             }
         }

@@ -18,7 +18,7 @@ pub use ball::{solve_in_ball, solve_in_disc};
 pub use block_cholesky::BlockCholesky;
 pub use convex::{ConvexNewton, ConvexParameters};
 pub use gauss_seidel::{GaussSeidel, Solution, SolverMemory, SolverParameters, SolverStatus};
-pub use kernels::invert;
+pub use kernels::{add_product, invert, wide};
 pub use lcp::{LcpFault, lemke, principal_pivoting};
 pub use proximal::{ProximalNewton, ProximalSolution, block_sweeps, natural_map_residual};
 pub use pyramid::{PyramidSolution, frictionless_lcp, pyramid_lcp};

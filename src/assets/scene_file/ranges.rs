@@ -13,7 +13,7 @@ pub const SECONDS: Range = range(1e-3, 3600.0, "s");
 pub const DT: Range = range(1e-5, 0.1, "s");
 /// A component of gravity.
 pub const GRAVITY: Range = range(-100.0, 100.0, "m/s²");
-/// Distance a node may move before a soft body is factored again, as a fraction of the mean edge.
+/// Angle that an element may turn before a soft body is factored again.
 pub const DRIFT: Range = range(1e-4, 1.0, "");
 /// Threads to work with.
 pub const THREADS: Range = range(1.0, 256.0, "");

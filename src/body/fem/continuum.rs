@@ -1,18 +1,21 @@
-use super::element::{Element, Lame};
+use super::elastic::{ElementGroup, Strains, Turns, UNTURNED, add_forces, grouped, turn_of};
+use super::element::{Element, Lame, cofactor};
 use super::factor::Factor;
+use super::lanes::Lanes;
 use super::matrix::{BlockMatrix, BlockPattern};
 use crate::hand::Material;
 use crate::math::{Mat3, Vec3};
 use crate::mesh::TetMesh;
 
-/// When a soft body refreshes its element rotations and its factorisation: the knob between accuracy and speed.
+/// When a soft body refreshes the matrix of its step and factors it. Elastic forces are exact in every step; the matrix tells how they
+/// change within the step, so where bodies come to rest does not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refactor {
     /// Every step.
     Always,
-    /// When some node has moved far enough since the last time.
+    /// When some element has turned far enough since the last time.
     Drift,
-    /// Never: rotations stay those of the rest shape, linear elasticity in the frame of the body.
+    /// Never, unless elements turn so far, or are crushed or torn so much, that a step would not be stable.
     Never,
 }
 
@@ -21,21 +24,28 @@ pub enum Refactor {
 pub struct RefactorPolicy {
     /// When.
     pub when: Refactor,
-    /// How far a node may move under [`Refactor::Drift`], as a fraction of the mean edge. Element rotations then lag by about as
-    /// many radians, and forces by that times the strain.
+    /// How far an element may turn under [`Refactor::Drift`], rad, in the frame of the body.
     pub drift: f64,
 }
 
 impl Default for RefactorPolicy {
     fn default() -> Self {
-        Self { when: Refactor::Drift, drift: 0.02 }
+        Self { when: Refactor::Drift, drift: 0.1 }
     }
 }
+
+/// Rotation of an element since the matrix was made up to which a step is stable, rad. A matrix that is turned by `θ` misses up to
+/// `λ sin² θ` of the stiffness in directions in which it has `μ`.
+const FAR: f64 = 0.3;
+
+/// `tr S` above which the stiffness of an element depends on its stretch.
+const TORN: f64 = 3.05;
 
 /// A tetrahedral body in its own frame: constant.
 #[derive(Clone, Debug)]
 pub struct Continuum {
     elements: Vec<Element>,
+    groups: Vec<ElementGroup>,
     rest: Vec<Vec3>,
     /// Unknown of each node, `u32::MAX` for held ones.
     unknown: Vec<u32>,
@@ -47,7 +57,6 @@ pub struct Continuum {
     slots: Vec<[u32; 16]>,
     pattern: BlockPattern,
     material: Material,
-    mean_edge: f64,
 }
 
 /// Its state and working memory.
@@ -57,17 +66,18 @@ pub struct ContinuumState {
     pub displacement: Vec<Vec3>,
     /// Velocity of the unknowns along the axes of the body's frame.
     pub velocity: Vec<f64>,
-    rotations: Vec<Mat3>,
-    /// Elastic force `∂E/∂x`, stiffness and displacement where they were last computed.
-    force: Vec<f64>,
+    /// Rotations of the elements, and elastic forces `∂E/∂x` on the nodes, where they were last computed.
+    turns: Vec<Turns>,
+    strains: Vec<Strains>,
+    forces: Vec<Vec3>,
+    /// Rotations and strains that the stiffness is for.
     stiffness: BlockMatrix,
-    linearised_at: Vec<Vec3>,
+    stiffness_turns: Vec<Turns>,
+    stiffness_strains: Vec<Strains>,
     linearised: bool,
     factor: Factor,
     /// Step length that the factor is for; zero if there is none.
     factored_h: f64,
-    work: Vec<f64>,
-    product: Vec<f64>,
     refactorisations: u64,
     failures: u64,
 }
@@ -83,15 +93,12 @@ impl Continuum {
             free.push(node as u32);
         }
         let mut masses = vec![0.0; free.len()];
-        let mut edges = 0.0;
-        for (t, element) in elements.iter().enumerate() {
+        for element in &elements {
             for node in element.nodes {
                 if let Some(mass) = masses.get_mut(unknown[node as usize] as usize) {
                     *mass += 0.25 * element.volume * material.density;
                 }
             }
-            let [a, b, c, d] = mesh.corners(t);
-            edges += [b - a, c - a, d - a, c - b, d - b, d - c].iter().map(|e| e.norm()).sum::<f64>() / 6.0;
         }
         let groups = elements.iter().map(|e| e.nodes.map(|n| unknown[n as usize]));
         let pattern = BlockPattern::from_groups(free.len(), groups);
@@ -107,25 +114,25 @@ impl Continuum {
                 std::array::from_fn(|k| place(of[k / 4], of[k % 4]))
             })
             .collect();
-        let mean_edge = edges / elements.len() as f64;
-        Self { elements, rest: mesh.nodes.clone(), unknown, free, masses, slots, pattern, material, mean_edge }
+        let groups = grouped(&elements);
+        Self { elements, groups, rest: mesh.nodes.clone(), unknown, free, masses, slots, pattern, material }
     }
 
     /// The body at rest.
     pub fn at_rest(&self) -> ContinuumState {
-        let n = 3 * self.free.len();
+        let (n, groups) = (3 * self.free.len(), self.groups.len());
         ContinuumState {
             displacement: vec![Vec3::zeros(); self.rest.len()],
             velocity: vec![0.0; n],
-            rotations: vec![Mat3::identity(); self.elements.len()],
-            force: vec![0.0; n],
+            turns: vec![UNTURNED; groups],
+            strains: vec![Strains::default(); groups],
+            forces: vec![Vec3::zeros(); self.rest.len()],
             stiffness: BlockMatrix::zeros(&self.pattern),
-            linearised_at: vec![Vec3::zeros(); self.rest.len()],
+            stiffness_turns: vec![UNTURNED; groups],
+            stiffness_strains: vec![Strains::default(); groups],
             linearised: false,
             factor: Factor::new(&self.pattern),
             factored_h: 0.0,
-            work: vec![0.0; n],
-            product: vec![0.0; n],
             refactorisations: 0,
             failures: 0,
         }
@@ -180,48 +187,87 @@ impl Continuum {
         (1.0 + h * self.material.damping_mass, h * self.material.damping_stiffness + h * h)
     }
 
-    /// Refreshes rotations, elastic force and stiffness where the state is now.
+    /// Rotations and elastic forces where the state is now.
+    fn compute_forces(&self, state: &mut ContinuumState) {
+        state.forces.fill(Vec3::zeros());
+        let ContinuumState { displacement, turns, strains, forces, .. } = state;
+        add_forces(&self.groups, &self.lame(), displacement, turns, strains, forces);
+    }
+
+    /// Refreshes rotations, elastic forces and stiffness where the state is now.
     pub fn linearise(&self, state: &mut ContinuumState) {
+        self.compute_forces(state);
+        self.assemble(state);
+    }
+
+    /// The stiffness for the rotations of the state.
+    fn assemble(&self, state: &mut ContinuumState) {
         let lame = self.lame();
-        state.force.fill(0.0);
-        state.stiffness.blocks.fill(Mat3::zeros());
-        for ((element, slots), rotation) in self.elements.iter().zip(&self.slots).zip(&mut state.rotations) {
-            let corners = self.corners(element, &state.displacement);
-            let f = element.deformation(&corners);
-            *rotation = crate::math::polar_from(&f, rotation);
-            let forces = element.forces(&lame, &f, rotation);
-            for (node, force) in element.nodes.iter().zip(&forces) {
-                let unknown = self.unknown[*node as usize];
-                if unknown != u32::MAX {
-                    add(&mut state.force, unknown as usize, force);
-                }
+        let blocks = &mut state.stiffness.blocks;
+        blocks.fill(Mat3::zeros());
+        for (t, (element, slots)) in self.elements.iter().zip(&self.slots).enumerate() {
+            let (group, lane) = (t / 4, t % 4);
+            let rotation = turn_of(&state.turns[group], lane).to_rotation_matrix().into_inner();
+            let gradients = element.turned_gradients(&rotation);
+            let (stretch, volume) = (state.strains[group].stretch.0[lane], state.strains[group].volume.0[lane]);
+            let mut stiffening = Element::stiffening(&lame, stretch, volume, 0.0);
+            for (k, &slot) in slots.iter().enumerate().filter(|(_, slot)| **slot != u32::MAX) {
+                blocks[slot as usize] += element.warped_block(&lame, stiffening.twist, &gradients, k / 4, k % 4);
             }
-            let gradients = element.turned_gradients(rotation);
-            for (k, &slot) in slots.iter().enumerate() {
-                if slot != u32::MAX {
-                    state.stiffness.blocks[slot as usize] += element.warped_block(&lame, &gradients, k / 4, k % 4);
+            if volume < Element::CRUSHED {
+                let f = element.deformation(&self.corners(element, &state.displacement));
+                stiffening = Element::stiffening(&lame, stretch, volume, f.norm());
+                let turned = element.gradients.map(|g| cofactor(&f) * g);
+                for (k, &slot) in slots.iter().enumerate().filter(|(_, slot)| **slot != u32::MAX) {
+                    blocks[slot as usize] += element.crushed_block(&stiffening, &turned, k / 4, k % 4);
                 }
             }
         }
-        state.linearised_at.copy_from_slice(&state.displacement);
+        state.stiffness_turns.copy_from_slice(&state.turns);
+        state.stiffness_strains.copy_from_slice(&state.strains);
         state.linearised = true;
         state.factored_h = 0.0;
     }
 
-    fn has_drifted(&self, state: &ContinuumState, drift: f64) -> bool {
-        let far = (drift * self.mean_edge).powi(2);
-        state.displacement.iter().zip(&state.linearised_at).any(|(u, at)| (u - at).norm_squared() > far)
+    /// Whether some element has turned by more than an angle since the stiffness was computed.
+    fn has_turned(&self, state: &ContinuumState, angle: f64) -> bool {
+        // The product of two unit quaternions is the cosine of half the angle between them.
+        let least = Lanes::all((0.5 * angle).cos().powi(2));
+        state.turns.iter().zip(&state.stiffness_turns).any(|(q, p)| {
+            let dot = q[0] * p[0] + q[1] * p[1] + q[2] * p[2] + q[3] * p[3];
+            (dot * dot).any(least, |square, least| square < least)
+        })
     }
 
-    /// Makes the linearisation and the factor ready for a step, as the policy says.
+    /// Whether elements that are crushed or torn have become so much stiffer, or softer, that a step would not be stable or very slow.
+    fn has_stiffened(&self, state: &ContinuumState) -> bool {
+        let lame = self.lame();
+        let modulus = lame.lambda + 2.0 * lame.mu;
+        state.strains.iter().zip(&state.stiffness_strains).any(|(now, then)| {
+            let crushed = now.volume.any(then.volume, |a, b| a.min(b) < Element::CRUSHED);
+            let torn = now.stretch.any(then.stretch, |a, b| a.max(b) > TORN);
+            (crushed || torn)
+                && (0..4).any(|lane| {
+                    let [a, b] = [now, then].map(|s| {
+                        let (stretch, volume) = (s.stretch.0[lane], s.volume.0[lane]);
+                        let added = Element::stiffening(&lame, stretch, volume, 1.0);
+                        [added.volume, added.any + added.twist]
+                    });
+                    (0..2).any(|i| a[i] > 1.5 * b[i] + 0.5 * modulus || b[i] > 4.0 * a[i] + 2.0 * modulus)
+                })
+        })
+    }
+
+    /// Computes the elastic forces, and makes the factor ready for a step, as the policy says.
     pub fn prepare(&self, state: &mut ContinuumState, h: f64, policy: &RefactorPolicy) {
+        self.compute_forces(state);
         let stale = match policy.when {
             Refactor::Always => true,
-            Refactor::Drift => self.has_drifted(state, policy.drift),
-            Refactor::Never => false,
+            Refactor::Drift => self.has_turned(state, policy.drift.min(FAR)),
+            Refactor::Never => self.has_turned(state, FAR),
         };
-        if stale || !state.linearised {
-            self.linearise(state);
+        if stale || !state.linearised || self.has_stiffened(state) {
+            self.assemble(state);
         }
         if state.factored_h != h {
             let (mass, stiffness) = self.system_factors(h);
@@ -236,26 +282,17 @@ impl Continuum {
     /// The change of velocity without constraints, `A dv = b` (Talvas 2015, eq. 2), left in `dv`. `load` is the force on each
     /// unknown from outside.
     ///
-    /// With the elastic force taken as linear about where it was last computed, `f_el = f₀ + K (u − u₀)`:
-    /// `b = h (load − f₀ − K (u − u₀ + (h + β) v) − α M v)`.
+    /// With the exact elastic force `f`, `b = h (load − f − K (h + β) v − α M v)`; with `A = M + h D + h² K` that is
+    /// `A (v + dv) = M v + h (load − f)`.
     pub fn free_change(&self, state: &mut ContinuumState, h: f64, load: impl Fn(usize) -> Vec3, dv: &mut [f64]) {
-        let (alpha, beta) = (self.material.damping_mass, self.material.damping_stiffness);
-        for (i, &node) in self.free.iter().enumerate() {
-            let moved = state.displacement[node as usize] - state.linearised_at[node as usize];
+        for (i, (&mass, &node)) in self.masses.iter().zip(&self.free).enumerate() {
+            let force = load(i) - state.forces[node as usize];
             for c in 0..3 {
-                state.work[3 * i + c] = moved[c] + (h + beta) * state.velocity[3 * i + c];
-            }
-        }
-        state.product.copy_from_slice(&state.force);
-        state.stiffness.multiply_add(&self.pattern, &state.work, &mut state.product);
-        for (i, &mass) in self.masses.iter().enumerate() {
-            let outside = load(i);
-            for c in 0..3 {
-                let k = 3 * i + c;
-                dv[k] = h * (outside[c] - state.product[k] - alpha * mass * state.velocity[k]);
+                dv[3 * i + c] = mass * state.velocity[3 * i + c] + h * force[c];
             }
         }
         state.factor.solve(dv);
+        dv.iter_mut().zip(&state.velocity).for_each(|(dv, v)| *dv -= v);
     }
 
     /// The factor of a step of length `h` at rest, and a right-hand side for it.
@@ -290,11 +327,11 @@ impl Continuum {
     /// Elastic energy of some displacements, J, with rotations sought from the state's.
     pub fn elastic_energy(&self, state: &ContinuumState, displacement: &[Vec3]) -> f64 {
         let lame = self.lame();
-        let of = |(element, start): (&Element, &Mat3)| {
+        let of = |(t, element): (usize, &Element)| {
             let f = element.deformation(&self.corners(element, displacement));
-            element.energy(&lame, &f, &crate::math::polar_from(&f, start))
+            element.energy(&lame, &f, &crate::math::polar_from(&f, &state.rotation(t)))
         };
-        self.elements.iter().zip(&state.rotations).map(of).sum()
+        self.elements.iter().enumerate().map(of).sum()
     }
 
     /// Kinetic energy of the unknowns, J.
@@ -305,27 +342,21 @@ impl Continuum {
 
     /// Elastic forces `∂E/∂x` on all nodes, held ones included, where the state is now.
     pub fn elastic_forces(&self, state: &ContinuumState) -> Vec<Vec3> {
-        let lame = self.lame();
         let mut forces = vec![Vec3::zeros(); self.rest.len()];
-        for (element, start) in self.elements.iter().zip(&state.rotations) {
-            let f = element.deformation(&self.corners(element, &state.displacement));
-            let r = crate::math::polar_from(&f, start);
-            for (node, force) in element.nodes.iter().zip(element.forces(&lame, &f, &r)) {
-                forces[*node as usize] += force;
-            }
-        }
+        let (mut turns, mut strains) = (state.turns.clone(), state.strains.clone());
+        add_forces(&self.groups, &self.lame(), &state.displacement, &mut turns, &mut strains, &mut forces);
         forces
     }
 
     /// Cauchy stress of each element for small strains, Pa.
     pub fn stresses(&self, state: &ContinuumState) -> Vec<Mat3> {
         let lame = self.lame();
-        let of = |(element, start): (&Element, &Mat3)| {
+        let of = |(t, element): (usize, &Element)| {
             let f = element.deformation(&self.corners(element, &state.displacement));
-            let r = crate::math::polar_from(&f, start);
+            let r = crate::math::polar_from(&f, &state.rotation(t));
             element.stress(&lame, &f, &r) * r.transpose()
         };
-        self.elements.iter().zip(&state.rotations).map(of).collect()
+        self.elements.iter().enumerate().map(of).collect()
     }
 
     /// Displacements in equilibrium with a load on the unknowns, by Newton's method from the present state. A little mass in the
@@ -335,7 +366,8 @@ impl Continuum {
         let mut left = f64::INFINITY;
         for _ in 0..steps {
             self.linearise(state);
-            let mut du: Vec<f64> = load.iter().zip(&state.force).map(|(l, f)| l - f).collect();
+            let forces = self.free.iter().flat_map(|&n| state.forces[n as usize].iter().copied());
+            let mut du: Vec<f64> = load.iter().zip(forces).map(|(l, f)| l - f).collect();
             left = du.iter().map(|x| x * x).sum::<f64>().sqrt();
             if state.factor.factor(&self.pattern, &state.stiffness, 1.0, &self.masses, pin).is_err() {
                 break;
@@ -363,6 +395,11 @@ impl ContinuumState {
         self.velocity = velocity;
     }
 
+    /// Rotation of an element where it was last computed.
+    fn rotation(&self, element: usize) -> Mat3 {
+        turn_of(&self.turns[element / 4], element % 4).to_rotation_matrix().into_inner()
+    }
+
     /// `A⁻¹` on right-hand sides that lie one after another.
     pub fn apply_inverse(&mut self, rows: &mut [f64]) {
         self.factor.solve(rows);
@@ -381,11 +418,5 @@ impl ContinuumState {
     /// How often that failed.
     pub fn failures(&self) -> u64 {
         self.failures
-    }
-}
-
-pub(super) fn add(onto: &mut [f64], unknown: usize, v: &Vec3) {
-    for c in 0..3 {
-        onto[3 * unknown + c] += v[c];
     }
 }

@@ -11,6 +11,16 @@ use crate::math::{Mat3, Vec3, polar_from, skew};
 ///
 /// `R` being stationary, its change does not enter the gradient: the force `−V P g_a` is exactly that of Müller and Gross
 /// 2004 (their `R K (Rᵀ x − X)`), the model of Talvas 2015, §4.
+///
+/// For an inverted element `R` is still the nearest rotation, of which the smallest principal stretch is negative (Irving, Teran and
+/// Fedkiw 2004), so the force turns it back. DEVIATION: that energy is finite at `J = det F = 0`, and a load above it would leave
+/// elements inverted. Below `J = J₀`, [`Element::CRUSHED`], a pressure `p` is added that grows as the outermost layer of the skin does:
+///
+/// ```text
+/// p = (λ + 2 μ) e² / (1 − e),   e = 1 − J/J₀,   P = … − p cof F,
+/// ```
+///
+/// continued with constant slope beyond [`Element::FULL`], so that the force is finite wherever a step ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Element {
     /// Its nodes.
@@ -30,7 +40,36 @@ pub struct Lame {
     pub mu: f64,
 }
 
+/// Pressure against being crushed: its energy per volume, J/m³, itself, Pa, and its slope `−∂p/∂J`, Pa.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pressure {
+    /// Energy per volume at rest.
+    pub energy: f64,
+    /// The pressure.
+    pub force: f64,
+    /// Its slope.
+    pub slope: f64,
+}
+
+/// What the strain of an element adds to the matrix of a step, Pa. The matrix need not be exact, but a step is stable only if it is at
+/// least about half of the derivative of the forces in every direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stiffening {
+    /// Against rotation: under tension `P` turns with the element.
+    pub twist: f64,
+    /// Against change of volume.
+    pub volume: f64,
+    /// Against any change of `F`: a bound of `|∂²J/∂F²| p`.
+    pub any: f64,
+}
+
 impl Element {
+    /// `J₀`: part of its volume below which an element counts as crushed.
+    pub const CRUSHED: f64 = 0.25;
+
+    /// Part of the way from `J₀` to nothing up to which the pressure stiffens.
+    pub const FULL: f64 = 0.9;
+
     /// The element on four corners at rest.
     pub fn new(nodes: [u32; 4], corners: &[Vec3; 4]) -> Self {
         let [a, b, c, d] = corners;
@@ -54,13 +93,46 @@ impl Element {
     /// Elastic energy, J.
     pub fn energy(&self, material: &Lame, f: &Mat3, r: &Mat3) -> f64 {
         let stretch = (r.transpose() * f).trace() - 3.0;
-        self.volume * (material.mu * (f - r).norm_squared() + 0.5 * material.lambda * stretch * stretch)
+        let pressure = Self::pressure(material, f.determinant());
+        self.volume
+            * (material.mu * (f - r).norm_squared() + 0.5 * material.lambda * stretch * stretch + pressure.energy)
+    }
+
+    /// The pressure against being crushed at a volume `J`.
+    pub fn pressure(material: &Lame, j: f64) -> Pressure {
+        let e = 1.0 - j / Self::CRUSHED;
+        if e <= 0.0 {
+            return Pressure::default();
+        }
+        let modulus = material.lambda + 2.0 * material.mu;
+        let (full, left) = (e.min(Self::FULL), 1.0 - e.min(Self::FULL));
+        let (energy, force) = (-0.5 * full * full - full - left.ln(), full * full / left);
+        let slope = full * (2.0 - full) / (left * left);
+        let more = e - full;
+        Pressure {
+            energy: modulus * Self::CRUSHED * (energy + force * more + 0.5 * slope * more * more),
+            force: modulus * (force + slope * more),
+            slope: modulus / Self::CRUSHED * slope,
+        }
+    }
+
+    /// What the strain adds to the matrix of a step, for `tr S`, `det F` and `|F|`. Twisting an isotropically stretched element has the
+    /// stiffness `2 μ + 3 (λ (tr S − 3) − 2 μ) / tr S`, of which up to `μ` may be left out.
+    pub fn stiffening(material: &Lame, stretch: f64, j: f64, norm: f64) -> Stiffening {
+        let Lame { lambda, mu } = *material;
+        let twist = if stretch > 3.0 { mu + 3.0 * (lambda * (stretch - 3.0) - 2.0 * mu) / stretch } else { 0.0 };
+        let pressure = Self::pressure(material, j);
+        Stiffening { twist: twist.max(0.0), volume: pressure.slope, any: pressure.force * norm }
     }
 
     /// First Piola–Kirchhoff stress, Pa.
     pub fn stress(&self, material: &Lame, f: &Mat3, r: &Mat3) -> Mat3 {
         let stretch = (r.transpose() * f).trace() - 3.0;
-        2.0 * material.mu * (f - r) + material.lambda * stretch * r
+        let elastic = 2.0 * material.mu * (f - r) + material.lambda * stretch * r;
+        match Self::pressure(material, f.determinant()).force {
+            0.0 => elastic,
+            pressure => elastic - pressure * cofactor(f),
+        }
     }
 
     /// Forces `∂E/∂x_a` on the four corners (what holds the element in shape; the element pulls with the opposite).
@@ -76,21 +148,29 @@ impl Element {
 
     /// A 3 × 3 block of the warped stiffness `R K_e Rᵀ` of Müller and Gross: exact at `S = I`, positive semidefinite always.
     ///
-    /// With turned gradients `G_a = R g_a` it is `V (λ G_a G_bᵀ + μ G_b G_aᵀ + μ (G_a·G_b) I)`.
-    pub fn warped_block(&self, material: &Lame, g: &[Vec3; 4], a: usize, b: usize) -> Mat3 {
-        let (lambda, mu) = (self.volume * material.lambda, self.volume * material.mu);
+    /// With turned gradients `G_a = R g_a` it is `V (λ G_a G_bᵀ + μ G_b G_aᵀ + μ (G_a·G_b) I)`. `twist` adds the stiffness against
+    /// rotation `V twist/2 ((G_a·G_b) I − G_b G_aᵀ)`.
+    pub fn warped_block(&self, material: &Lame, twist: f64, g: &[Vec3; 4], a: usize, b: usize) -> Mat3 {
+        let lambda = self.volume * material.lambda;
+        let (mu, across) = (self.volume * (material.mu - 0.5 * twist), self.volume * (material.mu + 0.5 * twist));
         let mut block = lambda * g[a] * g[b].transpose() + mu * g[b] * g[a].transpose();
-        let dot = mu * g[a].dot(&g[b]);
+        let dot = across * g[a].dot(&g[b]);
         for i in 0..3 {
             block[(i, i)] += dot;
         }
         block
     }
 
+    /// What being crushed adds to a block, with `c_a = (cof F) g_a`: `V (volume c_a c_bᵀ + any (g_a·g_b) I)`.
+    pub fn crushed_block(&self, stiffening: &Stiffening, c: &[Vec3; 4], a: usize, b: usize) -> Mat3 {
+        let all = stiffening.any * self.gradients[a].dot(&self.gradients[b]);
+        self.volume * (stiffening.volume * c[a] * c[b].transpose() + Mat3::from_diagonal_element(all))
+    }
+
     /// All of the warped stiffness.
     pub fn warped_stiffness(&self, material: &Lame, r: &Mat3) -> [[Mat3; 4]; 4] {
         let g = self.turned_gradients(r);
-        std::array::from_fn(|a| std::array::from_fn(|b| self.warped_block(material, &g, a, b)))
+        std::array::from_fn(|a| std::array::from_fn(|b| self.warped_block(material, 0.0, &g, a, b)))
     }
 
     /// The derivative of the forces: what the warped stiffness leaves out is the change of `R` under stretch.
@@ -101,6 +181,7 @@ impl Element {
         let s = r.transpose() * f;
         let spin = (Mat3::from_diagonal_element(s.trace()) - 0.5 * (s + s.transpose())).try_inverse()?;
         let geometric = material.lambda * (s.trace() - 3.0) - 2.0 * material.mu;
+        let (pressure, cof) = (Self::pressure(material, f.determinant()), cofactor(f));
         let mut blocks = [[Mat3::zeros(); 4]; 4];
         for b in 0..4 {
             for i in 0..3 {
@@ -108,7 +189,10 @@ impl Element {
                 let t = r.transpose() * df;
                 let axial = Vec3::new(t[(2, 1)] - t[(1, 2)], t[(0, 2)] - t[(2, 0)], t[(1, 0)] - t[(0, 1)]);
                 let dr = r * skew(&(spin * axial));
-                let dp = 2.0 * material.mu * df + material.lambda * t.trace() * r + geometric * dr;
+                let mut dp = 2.0 * material.mu * df + material.lambda * t.trace() * r + geometric * dr;
+                // The cofactor is quadratic in `F`.
+                let dcof = 0.5 * (cofactor(&(f + df)) - cofactor(&(f - df)));
+                dp += pressure.slope * cof.dot(&df) * cof - pressure.force * dcof;
                 for a in 0..4 {
                     blocks[a][b].set_column(i, &(self.volume * dp * self.gradients[a]));
                 }
@@ -116,6 +200,12 @@ impl Element {
         }
         Some(blocks)
     }
+}
+
+/// `cof F = J F⁻ᵀ`, the derivative of `J = det F`.
+pub fn cofactor(f: &Mat3) -> Mat3 {
+    let [a, b, c]: [Vec3; 3] = std::array::from_fn(|i| f.column(i).into_owned());
+    Mat3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)])
 }
 
 #[cfg(test)]
@@ -167,6 +257,34 @@ mod tests {
             prop_assert!(forces.iter().sum::<Vec3>().norm() < 1e-14, "no net force");
             let torque: Vec3 = (0..4).map(|a| corners[a].cross(&forces[a])).sum();
             prop_assert!(torque.norm() < 1e-12, "no net torque");
+        }
+
+        /// Crushed and inverted elements too.
+        #[test]
+        fn forces_of_crushed_elements_are_the_gradient(height in -0.5..0.3f64, moves in [vector(0.2), vector(0.2), vector(0.2), vector(0.2)]) {
+            let element = Element::new([0, 1, 2, 3], &rest());
+            let corners: [Vec3; 4] = std::array::from_fn(|a| {
+                let p = rest()[a] + moves[a];
+                Vec3::new(p.x, p.y, height * p.z)
+            });
+            let f = element.deformation(&corners);
+            let stretches = f.singular_values();
+            // Where the two smallest stretches are equal and opposite the rotation jumps.
+            prop_assume!(stretches.min() < 0.8 * (stretches.sum() - stretches.min() - stretches.max()));
+            let r = element.rotation(&corners, &Mat3::identity());
+            let forces = element.forces(&RUBBER, &f, &r);
+            let energy = |corners: &[Vec3; 4]| element.energy(&RUBBER, &element.deformation(corners), &element.rotation(corners, &r));
+            let e = 1e-6;
+            for a in 0..4 {
+                for i in 0..3 {
+                    let (mut plus, mut minus) = (corners, corners);
+                    plus[a][i] += e;
+                    minus[a][i] -= e;
+                    let slope = (energy(&plus) - energy(&minus)) / (2.0 * e);
+                    let scale = forces[a].norm().max(1.0);
+                    prop_assert!((slope - forces[a][i]).abs() < 1e-5 * scale, "{} {}", slope, forces[a][i]);
+                }
+            }
         }
 
         /// The exact stiffness is the derivative of the forces at any deformation, and symmetric.

@@ -1,8 +1,10 @@
 //! Linear tetrahedra with the corotational strain, and the linear systems they make.
 
 mod continuum;
+mod elastic;
 mod element;
 mod factor;
+mod lanes;
 mod matrix;
 
 pub use continuum::{Continuum, ContinuumState, Refactor, RefactorPolicy};
