@@ -82,13 +82,17 @@ impl Field {
         // The common end is the contact point, whose displacement along the force is known from eq. 1.
         let along = end.dot(&source.force);
         let scale = if along > 0.0 { depth * force / along } else { 0.0 };
-        for i in 0..count {
+        let at_contact = self.contact_part(options, 0.0, 1.0) * self.displacement;
+        for (i, anchor) in body.anchors.points.iter().enumerate() {
             // DEVIATION: eq. 7 gives derivatives of the displacement. The strain of an anchor point is taken to act over the
             // radius of the contact's neighbourhood, so that an anchor point at its border moves with the contact and
             // the displacement falls with the inverse of the distance. In an inhomogeneous beam it is the strain of the homogeneous
             // beam of equal stiffness; with the stress of the end segment the softer side would move less, not more.
-            self.anchors[i] = options.neighbourhood * scale * self.loads[i].strain;
-            self.tractions[i] = self.loads[i].force / self.beams[i].section;
+            let by_beam = options.neighbourhood * scale * self.loads[i].strain;
+            // An anchor point inside the neighbourhood moves with the contact.
+            let outside = ((source.origin - anchor).norm() / options.neighbourhood).min(1.0);
+            self.anchors[i] = outside * by_beam + (1.0 - outside) * at_contact;
+            self.tractions[i] = self.loads[i].traction;
         }
     }
 

@@ -98,8 +98,11 @@ impl Default for FrictionLaw {
 
 impl FrictionLaw {
     /// Greatest static friction `K |F_n|^β`, N.
+    // DEVIATION: the power has an infinite slope at zero, so that a contact that hardly presses any more would hold the tool.
+    // Below 0.01 N the bound is linear.
     pub fn static_bound(&self, normal: f64) -> f64 {
-        if normal > 0.0 { self.coefficient * normal.powf(self.exponent) } else { 0.0 }
+        const LIGHT: f64 = 0.01;
+        self.coefficient * normal.max(LIGHT).powf(self.exponent) * (normal / LIGHT).clamp(0.0, 1.0)
     }
 
     /// Friction of a sliding contact, N. Never above the static bound.

@@ -13,8 +13,6 @@ pub struct Beam {
     pub length: f64,
     /// Cross-section s, m².
     pub section: f64,
-    /// Second moment of the cross-section I_z, m⁴.
-    pub second_moment: f64,
     /// Modulus of the homogeneous beam that is as stiff in compression, Pa.
     pub axial_young: f64,
     /// Modulus of the homogeneous beam that is as stiff in bending, Pa.
@@ -26,6 +24,8 @@ pub struct Beam {
 pub struct BeamLoad {
     /// Force on the beam, N.
     pub force: Vec3,
+    /// Force per cross-section, Pa.
+    pub traction: Vec3,
     /// Stress σ_x along the beam, Pa, positive in compression.
     pub axial_stress: f64,
     /// Shear stress τ at the centre of the section, Pa.
@@ -47,7 +47,9 @@ impl Beam {
     ) -> Self {
         let span = anchor - contact;
         let length = span.norm().max(neighbourhood);
-        let second_moment = section * section / (4.0 * PI);
+        // DEVIATION: inside the neighbourhood the paper takes the length r_R, so that the shortest beam carries most of the
+        // force. An anchor point cannot support a contact that is on it: its beam thins out.
+        let section = section * (span.norm_squared() / (length * length));
         // Compliances beyond those of the homogeneous beam, as lengths l and l³ of its material.
         let (mut axial, mut bending) = (0.0, 0.0);
         for inclusion in inclusions {
@@ -65,7 +67,6 @@ impl Beam {
             axis: span / length,
             length,
             section,
-            second_moment,
             axial_young: material.young * length / (length + axial),
             bending_young: material.young * length.powi(3) / (length.powi(3) + 3.0 * bending),
         }
@@ -76,31 +77,38 @@ impl Beam {
     // does not. δx is of second order in the displacement; it is left out, so that the split of the force is linear.
     pub fn stiffness(&self) -> Mat3 {
         let along = self.axis * self.axis.transpose();
-        let [axial, bending] = self.stiffnesses();
-        axial * along + bending * (Mat3::identity() - along)
+        let [axial, bending] = self.stresses();
+        self.section * (axial * along + bending * (Mat3::identity() - along))
     }
 
-    fn stiffnesses(&self) -> [f64; 2] {
-        let axial = self.axial_young * self.section / self.length;
-        [axial, 3.0 * self.bending_young * self.second_moment / self.length.powi(3)]
+    /// Stress of a displacement along the beam and mean stress of one across it, Pa/m.
+    fn stresses(&self) -> [f64; 2] {
+        let gyration = self.section / (4.0 * PI);
+        [self.axial_young / self.length, 3.0 * self.bending_young * gyration / self.length.powi(3)]
+    }
+
+    /// Second moment of the cross-section I_z, m⁴.
+    pub fn second_moment(&self) -> f64 {
+        self.section * self.section / (4.0 * PI)
     }
 
     /// What a displacement of the contact end does at the anchor end (Luo 2007, §V.C, eq. 7 to 9).
     pub fn load(&self, displacement: &Vec3, poisson: f64) -> BeamLoad {
         let compression = self.axis.dot(displacement);
         let across = displacement - compression * self.axis;
-        let [axial, bending] = self.stiffnesses();
-        let (f_x, f_y) = (axial * compression, bending * across);
+        let [axial, bending] = self.stresses();
+        let traction = axial * compression * self.axis + bending * across;
+        let axial_stress = axial * compression;
         // Saint-Venant's solution for a disc: shear at its centre is (3 + 2ν) / (2 + 2ν) of the mean.
-        let axial_stress = f_x / self.section;
-        let shear_stress = f_y.norm() / self.section * (3.0 + 2.0 * poisson) / (2.0 + 2.0 * poisson);
+        let shear_stress = bending * across.norm() * (3.0 + 2.0 * poisson) / (2.0 + 2.0 * poisson);
         let [strain, _, _, shear, _, _] =
             strains(&[axial_stress, 0.0, 0.0, shear_stress, 0.0, 0.0], [self.axial_young, self.bending_young], poisson);
         // A beam as thick as it is long is not slender; its end does not shear more than its axis turns.
         let shear = shear.min(across.norm() / self.length);
         let direction = across.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vec3::zeros);
         BeamLoad {
-            force: f_x * self.axis + f_y,
+            force: self.section * traction,
+            traction,
             axial_stress,
             shear_stress,
             strain: strain * self.axis + shear * direction,

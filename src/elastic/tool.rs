@@ -86,7 +86,7 @@ impl Tool {
                 return Err(ElasticError::OpenPiece { piece });
             }
             pieces.push(Piece::new(mesh).ok_or(ElasticError::ConcavePiece { piece })?);
-            let vertices = mesh.vertices.iter().zip(mesh.vertex_normals()).zip(mesh.vertex_areas());
+            let vertices = mesh.vertices.iter().zip(normals(mesh)).zip(mesh.vertex_areas());
             points.extend(vertices.map(|((&position, normal), area)| ToolPoint { position, normal, area }));
             for t in 0..mesh.triangles.len() {
                 let [a, b, c] = mesh.corners(t);
@@ -201,6 +201,20 @@ impl Piece {
         }
         Some(last)
     }
+}
+
+/// Outward unit normals of the vertices, weighted by angle: they do not depend on which diagonal splits a flat face.
+fn normals(mesh: &SurfaceMesh) -> Vec<Vec3> {
+    let mut normals = vec![Vec3::zeros(); mesh.vertices.len()];
+    for (t, &triangle) in mesh.triangles.iter().enumerate() {
+        let Some(normal) = mesh.area_vector(t).try_normalize(0.0) else { continue };
+        let corners = mesh.corners(t);
+        for i in 0..3 {
+            let (a, b) = (corners[(i + 1) % 3] - corners[i], corners[(i + 2) % 3] - corners[i]);
+            normals[triangle[i] as usize] += a.angle(&b) * normal;
+        }
+    }
+    normals.iter().map(|n| n.try_normalize(0.0).unwrap_or_else(Vec3::y)).collect()
 }
 
 fn move_mesh(mesh: &mut SurfaceMesh, pose: &Pose) {

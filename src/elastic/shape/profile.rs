@@ -49,14 +49,14 @@ fn mix(a: Plane, b: Plane, s: f64) -> Plane {
 impl Profile {
     /// The profile through some points `[radius, height]` in metres.
     pub fn new(given: &[[f64; 2]]) -> Result<Self, ElasticError> {
-        let (Some(first), Some(last)) = (given.first(), given.last()) else { return Err(ElasticError::OpenProfile) };
+        let [first, between @ .., last] = given else { return Err(ElasticError::OpenProfile) };
         let size = given.iter().flatten().fold(0.0f64, |most, x| most.max(x.abs()));
         let is_finite = given.iter().flatten().all(|x| x.is_finite());
         let is_closed = first[0] == 0.0 && last[0] == 0.0 && last[1] > first[1];
         let edges: Vec<Plane> = given.windows(2).map(|w| sub(w[1], w[0])).collect();
         let is_apart = edges.iter().all(|&e| dot(e, e).sqrt() > 1e-9 * size);
-        let is_right = given[1..given.len() - 1].iter().all(|p| p[0] > 0.0);
-        if !(is_finite && is_closed && is_apart && is_right && given.len() >= 3) {
+        let is_right = !between.is_empty() && between.iter().all(|p| p[0] > 0.0);
+        if !(is_finite && is_closed && is_apart && is_right) {
             return Err(ElasticError::OpenProfile);
         }
         // The mirrored edges continue the curve beyond the axis.
