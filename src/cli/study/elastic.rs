@@ -12,6 +12,7 @@ use super::save_plots;
 use crate::cli::bench::progress::Progress;
 use crate::cli::plot::{Axis, Plot, Scale, Series, Style};
 use crate::cli::{Talk, write_file};
+use crate::elastic::DuffingLaw;
 use crate::math::Vec3;
 
 /// How to study elastic objects.
@@ -98,9 +99,9 @@ fn print(findings: &Findings) {
     }
     print_slides("\n14: the ball slides on the cube (mm, N)", every(&findings.rubbing.0, 20));
     println!("\n15: head and tail of a mallet on the cube, both at {SAME_FORCE} N (mm, mm²)");
-    println!("{:>6} {:>8} {:>12} {:>20}", "end", "depth", "area", "mean displacement");
+    println!("{:>6} {:>8} {:>12} {:>20}", "end", "depth", "area", "12 mm beside");
     for dent in &findings.dents {
-        println!("{:>6} {:>8.3} {:>12.1} {:>20.3}", dent.name, dent.depth, dent.area, dent.mean);
+        println!("{:>6} {:>8.3} {:>12.1} {:>20.3}", dent.name, dent.depth, dent.area, dent.beside);
     }
     print_slides("\n16: the mallet's tail slides along an ellipsoid (mm, N)", every(&findings.along.0, 40));
     println!("\n17: a compass rolls over an ellipsoid (ms, N)");
@@ -135,7 +136,8 @@ fn print_slides<'r>(title: &str, rows: impl Iterator<Item = &'r Slide>) {
     println!("{:>7} {:>8} {:>8} {:>8} {:>10} {:>8} {:>8}", "x", "normal x", "y", "z", "friction x", "y", "z");
     for Slide { x, normal: n, friction: f, sliding } in rows {
         let state = if *sliding { "slides" } else { "sticks" };
-        let [a, b, c] = [f.x, f.y, f.z];
+        // Adding zero turns −0 into 0.
+        let [a, b, c] = [f.x, f.y, f.z].map(|x| x + 0.0);
         println!("{x:>7.1} {:>8.3} {:>8.3} {:>8.3} {a:>10.3} {b:>8.3} {c:>8.3}  {state}", n.x, n.y, n.z);
     }
 }
@@ -152,14 +154,15 @@ fn print_fem(comparison: &Comparison) {
         let [fem, model] = comparison.heights(x);
         println!("{x:>8.1} {fem:>10.3} {model:>14.3}");
     }
+    let DuffingLaw { linear, cubic, .. } = comparison.law;
+    println!("fitted law: ω₀² = {linear:.3e} 1/s², β₀²ε = {cubic:.3e} 1/(m² s²)");
     println!(
-        "The fitted law (ω₀² = {:.3e} 1/s², β₀²ε = {:.3e} 1/(m² s²)) is within {:.0} % of the greatest FEM force. The law is \
-         linear, then cubic, in depth; contact of a ball grows with the power 1.5, so the fit is too stiff at first and too soft in the \
-         middle. The paper's parameters are not those of its rubber. The shape under the tool is right; beside it the model's dent is a \
-         cone to the nearest anchor point, and the bulge of incompressible material is missing.",
-        comparison.law.linear,
-        comparison.law.cubic,
+        "Good: the force once the law is fitted, within {:.1} % of the greatest; the dent under the ball and to about its radius.",
         100.0 * comparison.force_error()
+    );
+    println!(
+        "Not good: the paper's parameters, which are far too soft for its rubber; light touch, where the law is linear and the force \
+         of a ball grows with the power 1.5 of depth; the far surface, which the model moves too much."
     );
 }
 
@@ -171,7 +174,7 @@ fn as_json(findings: &Findings) -> Value {
     };
     let dent = |d: &Dent| {
         json!({
-            "end": d.name, "depth_mm": d.depth, "area_mm2": d.area, "mean_displacement_mm": d.mean,
+            "end": d.name, "depth_mm": d.depth, "area_mm2": d.area, "beside_mm": d.beside,
             "profile_mm": d.profile,
         })
     };

@@ -106,8 +106,8 @@ pub struct Dent {
     pub depth: f64,
     /// Pressing area, mm².
     pub area: f64,
-    /// Mean displacement of the surface within 15 mm of the middle, mm.
-    pub mean: f64,
+    /// Displacement of the surface beside both contacts, 12 mm from the middle, mm.
+    pub beside: f64,
     /// Place along X and height of the surface above its rest, mm.
     pub profile: Vec<[f64; 2]>,
     pub shot: Snapshot,
@@ -133,13 +133,11 @@ fn dent(name: &'static str, title: &str, tool: &Tool, pose: &dyn Fn(f64) -> Pose
         let force = object.update(&pose(middle), DT).force.norm();
         if force < SAME_FORCE { low = middle } else { high = middle }
     }
-    let moved = |v: usize| object.surface().vertices[v] - object.rest()[v];
-    let near: Vec<usize> = top(&object).filter(|&v| object.rest()[v].xz().norm() < 0.015).collect();
     Ok(Dent {
         name,
         depth: 1e3 * high,
         area: 1e6 * object.response().regions.first().map_or(0.0, |region| region.area),
-        mean: 1e3 * near.iter().map(|&v| moved(v).norm()).sum::<f64>() / near.len() as f64,
+        beside: 1e3 * object.displacement(&Vec3::new(0.0, HALF, 0.012)).norm(),
         profile: line(&object),
         shot: Snapshot::new(title, &object, pose(high)),
     })
@@ -201,7 +199,10 @@ pub fn rolling() -> Result<(Vec<Rolling>, Vec<Snapshot>), ElasticError> {
         let turn = Quat::from_axis_angle(&Vec3::z_axis(), 0.12 * (1.0 - 2.0 * s));
         let pose = Pose::from_parts(Vec3::new(0.0, SEMI[1] + 5e-4 - 0.006 * ramp, 0.0).into(), turn);
         let answer = object.update(&pose, DT);
-        let pin = |side: f64| answer.regions.iter().filter(|r| side * r.origin.x > 0.0).map(|r| r.normal_force).sum();
+        let pin = |side: f64| {
+            let own = answer.regions.iter().filter(|r| side * r.origin.x > 0.0);
+            own.fold(0.0, |sum, r| sum + r.normal_force)
+        };
         let (force, pins, regions) = (answer.force.norm(), [pin(-1.0), pin(1.0)], answer.regions.len());
         rows.push(Rolling { time: f64::from(i), force, pins, regions });
         if [100, 310, 520].contains(&i) {
