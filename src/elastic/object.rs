@@ -162,6 +162,9 @@ impl ElasticObject {
     }
 
     /// Normal force of a region. Returns whether it presses.
+    // DEVIATION: §IV.C computes the force of a region along the direction of deformation and splits it into a normal and
+    // a tangential part. The parts of the displacement are used here, as §IV.B does for a point, so that a region that
+    // shrinks to a point has the force of a point.
     fn press(&mut self, i: usize, pressing: usize) -> bool {
         let (options, anchors, earlier) = (&self.options, &self.anchors, &self.fields[..pressing]);
         let limit = options.shape.depth_limit();
@@ -199,6 +202,8 @@ impl ElasticObject {
     }
 
     /// Friction of a region.
+    // DEVIATION: the paper has no compliant motion while there are several regions. Each sticks or slides by itself here,
+    // so that friction is bounded however the tool moves.
     fn rub(&mut self, i: usize, decay: f64) {
         let inheritance = self.tracker.inheritance(self.tracker.regions[i].cluster);
         let (law, friction) = (&self.options.law, &self.options.friction);

@@ -25,7 +25,7 @@ pub fn draw(_shots: &[&Snapshot]) -> anyhow::Result<Vec<u8>> {
 }
 
 #[cfg(feature = "viewer")]
-const SIZE: (u32, u32) = (400, 320);
+const SIZE: (u32, u32) = (320, 256);
 
 /// The deformed object with its mesh, coloured by displacement, its anchor points, and the tool.
 #[cfg(feature = "viewer")]
