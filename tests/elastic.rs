@@ -348,7 +348,7 @@ fn displacement_decreases_with_the_distance_from_the_contact() {
 
 #[test]
 fn bad_input_is_an_error() {
-    let error = |options: ElasticOptions| ElasticObject::new(options, ball()).err().expect("an error");
+    let error = |options: ElasticOptions| ElasticObject::new(options, ball()).expect_err("an error");
     let concave = Profile::new(&[[0.0, -0.03], [0.03, -0.03], [0.015, 0.0], [0.03, 0.03], [0.0, 0.03]]);
     assert_eq!(concave, Err(ElasticError::ConcaveProfile { point: 2 }));
     let dimple = Profile::new(&[[0.0, -0.02], [0.03, -0.03], [0.03, 0.03], [0.0, 0.03]]);
@@ -423,11 +423,11 @@ fn meshes_have_the_resolution_that_was_asked_for() {
         let object = object(ElasticOptions::new(shape), ball());
         assert_eq!(object.anchors().points.len(), anchors);
         // The mesh lies on the surface, and weights of a patch give the anchor points back.
-        let is_box = matches!(object.options().shape, Shape::Box { .. });
+        let has_edges = matches!(object.options().shape, Shape::Box { .. } | Shape::Revolved(_));
         for v in &mesh.vertices {
-            // The edges of a box are rounded.
-            let inside = object.options().shape.probe(&(if is_box { 0.95 } else { 0.999 } * v)).expect("inside");
-            assert!(inside.depth < if is_box { 2e-3 } else { 2e-4 }, "{inside:?}");
+            // Edges are rounded.
+            let inside = object.options().shape.probe(&(if has_edges { 0.95 } else { 0.999 } * v)).expect("inside");
+            assert!(inside.depth < if has_edges { 2e-3 } else { 2e-4 }, "{inside:?}");
             let patch = object.anchors().patch(&object.options().shape, v);
             assert!((patch.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             assert!(patch.weights.iter().all(|w| (0.0..=1.0).contains(w)));
@@ -576,12 +576,16 @@ proptest! {
     /// Down, along and up again, also over edges, turning back on the way.
     #[test]
     fn no_jump_along_any_path(
-        kind in 0..3usize, start in vector(0.02), way in vector(0.02), turn in vector(0.5), depth in 0.001..0.006f64,
+        kind in 0..4usize, start in vector(0.02), way in vector(0.02), turn in vector(0.5), depth in 0.001..0.006f64,
     ) {
         let (options, top) = match kind {
             0 => (cube(), 0.025),
             1 => (ellipsoid(), 0.04),
-            _ => (ElasticOptions::new(Shape::Capsule { radius: 0.02, half_length: 0.02 }), 0.04),
+            2 => (ElasticOptions::new(Shape::Capsule { radius: 0.02, half_length: 0.02 }), 0.04),
+            _ => {
+                let profile = Profile::new(&[[0.0, -0.03], [0.02, -0.03], [0.03, 0.0], [0.02, 0.025], [0.0, 0.03]]);
+                (ElasticOptions::new(Shape::Revolved(profile.expect("a convex profile"))), 0.03)
+            }
         };
         let path = |s: f64| {
             let along = (3.0 * std::f64::consts::PI * s).sin();

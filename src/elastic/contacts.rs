@@ -57,7 +57,7 @@ impl Detector {
             spacing = spacing.max(nearest.sqrt());
             starts.push(neighbours.len() as u32);
         }
-        if !(spacing < link) {
+        if spacing >= link {
             return Err(ElasticError::SparseTool { spacing, link });
         }
         Ok(Self {

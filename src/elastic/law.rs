@@ -41,7 +41,7 @@ impl DuffingLaw {
     pub fn displacement(&self, force: f64) -> f64 {
         const STEPS: usize = 60;
         let a = force / self.mass;
-        if !(a > 0.0) {
+        if a.is_nan() || a <= 0.0 {
             return 0.0;
         }
         if a >= self.acceleration(self.peak()) {

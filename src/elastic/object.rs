@@ -185,7 +185,7 @@ impl ElasticObject {
         };
         let press = Press::of(contacts, options, |c| points[c.point as usize].area, &origin, &centre, depth);
         region.normal_force = press.force.norm();
-        if !(region.normal_force > 0.0) {
+        if region.normal_force <= 0.0 {
             return false;
         }
         region.normal = press.force / region.normal_force;

@@ -113,7 +113,7 @@ impl ElasticOptions {
             inclusion.material.check()?;
             positive("the radius of an inclusion", inclusion.radius)?;
             let depth = self.shape.probe(&inclusion.centre).map_or(0.0, |probe| probe.depth);
-            if !(depth >= inclusion.radius) {
+            if depth.is_nan() || depth < inclusion.radius {
                 return Err(ElasticError::InclusionOutside { index });
             }
             let overlaps = |b: &Inclusion| (b.centre - inclusion.centre).norm() < b.radius + inclusion.radius;

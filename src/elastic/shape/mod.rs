@@ -1,3 +1,4 @@
+mod arc;
 mod ellipsoid;
 mod profile;
 
@@ -8,7 +9,7 @@ use super::error::{ElasticError, in_range, positive};
 use crate::math::Vec3;
 use crate::mesh::{Ring, SurfaceMesh, block, revolved};
 
-/// Width of the band in which the faces of a box blend into each other, as a part of its smallest half size.
+/// Width of the band in which faces blend into each other at an edge, as a part of the inner radius.
 const EDGE_BAND: f64 = 0.08;
 /// Depths are cut off at this part of the inner radius.
 const DEPTH_LIMIT: f64 = 0.9;
@@ -217,6 +218,13 @@ fn round_probe(p: &Vec3, radius: f64, from: &Vec3) -> Option<Probe> {
     Some(Probe { depth, normal, foot: p + depth * normal })
 }
 
+/// The greater of two values, with continuous derivatives: `max(a, b) + (w − |a − b|)² / 4w` within a band of width w, where it
+/// is convex; and its derivative by the first.
+fn smooth_max(a: f64, b: f64, band: f64) -> (f64, f64) {
+    let overlap = (band - (a - b).abs()).max(0.0);
+    (a.max(b) + overlap * overlap / (4.0 * band), (0.5 + 0.5 * (a - b) / band).clamp(0.0, 1.0))
+}
+
 /// A box whose faces blend: the smooth maximum of the distances to the faces. On a face, away from the edges, it is exact.
 fn box_probe(half: &Vec3, p: &Vec3) -> Option<Probe> {
     let outside = p.abs() - half;
@@ -230,10 +238,8 @@ fn box_probe(half: &Vec3, p: &Vec3) -> Option<Probe> {
         (outside[axis], gradient)
     };
     let blend = |(a, ga): (f64, Vec3), (b, gb): (f64, Vec3)| {
-        // max(a, b) + (band − |a − b|)² / (4 band) within the band: convex, with continuous derivatives.
-        let part = (0.5 + 0.5 * (a - b) / band).clamp(0.0, 1.0);
-        let overlap = (band - (a - b).abs()).max(0.0);
-        (a.max(b) + overlap * overlap / (4.0 * band), part * ga + (1.0 - part) * gb)
+        let (value, part) = smooth_max(a, b, band);
+        (value, part * ga + (1.0 - part) * gb)
     };
     let (value, gradient) = blend(blend(face(0), face(1)), face(2));
     let normal = gradient.normalize();

@@ -1,49 +1,31 @@
-use super::Probe;
+use super::arc::{Arc, Plane, cross, dot, mix, sub, unit};
+use super::{EDGE_BAND, Probe, smooth_max};
 use crate::elastic::error::ElasticError;
 use crate::math::Vec3;
 
 /// Points that a profile is sampled with, about.
 const SAMPLES: usize = 96;
-/// Turns and differences of curvature below this part are rounding.
+/// Turns below this are rounding.
 const ROUNDING: f64 = 1e-6;
 /// Curvature is discontinuous where it changes by more than this part of the greater value.
 const JUMP: f64 = 0.5;
+/// A point at which the curve turns by more than this is a corner, rad.
+const CORNER: f64 = 0.3;
 
 /// A convex curve in the half plane of radius and height, from the axis at the bottom around to the axis at the top.
 ///
-/// It is sampled evenly and its normals are interpolated between the samples, so that depth and normal below the surface are
-/// continuous; corners are rounded over one sample.
+/// Depth below the surface is continuous with its first derivatives: smooth arcs have interpolated normals, and the arcs blend at
+/// corners like the faces of a box.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    points: Vec<[f64; 2]>,
-    normals: Vec<[f64; 2]>,
+    arcs: Vec<Arc>,
+    /// Samples of the curve and their normals.
+    points: Vec<Plane>,
+    normals: Vec<Plane>,
     /// Length of the curve up to each sample, as a part of the whole.
     stations: Vec<f64>,
     /// Stations of its anchor points between the ends.
     anchors: Vec<f64>,
-}
-
-type Plane = [f64; 2];
-
-fn sub(a: Plane, b: Plane) -> Plane {
-    [a[0] - b[0], a[1] - b[1]]
-}
-
-fn cross(a: Plane, b: Plane) -> f64 {
-    a[0] * b[1] - a[1] * b[0]
-}
-
-fn dot(a: Plane, b: Plane) -> f64 {
-    a[0] * b[0] + a[1] * b[1]
-}
-
-fn unit(a: Plane) -> Plane {
-    let length = dot(a, a).sqrt();
-    [a[0] / length, a[1] / length]
-}
-
-fn mix(a: Plane, b: Plane, s: f64) -> Plane {
-    [a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])]
 }
 
 impl Profile {
@@ -100,7 +82,7 @@ impl Profile {
             })
             .collect();
         let anchors = anchor_stations(edges, &lengths, total);
-        let mut profile = Self { points, normals, stations, anchors };
+        let mut profile = Self { arcs: arcs(given, edges), points, normals, stations, anchors };
         if profile.anchors.is_empty() {
             // As for a sphere, whose curvature is the same everywhere: the equator.
             let widest = (0..=last).max_by(|&a, &b| profile.points[a][0].total_cmp(&profile.points[b][0]));
@@ -143,14 +125,21 @@ impl Profile {
 
     pub(super) fn probe(&self, p: &Vec3) -> Option<Probe> {
         let radius = p.xz().norm();
-        let q = [radius, p.y];
-        let (k, s) = self.cell(q);
-        let foot = mix(self.points[k], self.points[k + 1], s);
-        let normal = unit(mix(self.normals[k], self.normals[k + 1], s));
-        let depth = dot(normal, sub(foot, q));
+        let band = EDGE_BAND * self.inner_radius();
+        let mut value = f64::NEG_INFINITY;
+        let mut gradient = [0.0, 0.0];
+        for arc in &self.arcs {
+            let (distance, slope) = arc.distance(radius, p.y, band);
+            let (greater, part) = smooth_max(distance, value, band);
+            gradient = mix(gradient, slope, part);
+            value = greater;
+        }
+        if value >= 0.0 {
+            return None;
+        }
         let outward = if radius > 0.0 { Vec3::new(p.x, 0.0, p.z) / radius } else { Vec3::x() };
-        let space = |[r, y]: Plane| r * outward + Vec3::new(0.0, y, 0.0);
-        (depth > 0.0).then(|| Probe { depth, normal: space(normal), foot: space(foot) })
+        let normal = (gradient[0] * outward + Vec3::new(0.0, gradient[1], 0.0)).normalize();
+        Some(Probe { depth: -value, normal, foot: p - value * normal })
     }
 
     /// The piece between two samples whose normals enclose a point, and where along it the point's own normal starts.
@@ -165,14 +154,31 @@ impl Profile {
                 high = middle;
             }
         }
-        // cross(q − a − s e, n + s m) = 0, a quadratic equation in s with one root from 0 to 1.
-        let (a, n) = (self.points[low], self.normals[low]);
-        let (e, m, r) = (sub(self.points[high], a), sub(self.normals[high], n), sub(q, a));
-        let (c2, c1, c0) = (-cross(e, m), cross(r, m) - cross(e, n), cross(r, n));
-        let root = (c1 * c1 - 4.0 * c2 * c0).max(0.0).sqrt();
-        let s = -2.0 * c0 / (c1 + root.copysign(c1));
-        (low, if s.is_finite() { s.clamp(0.0, 1.0) } else { 0.0 })
+        (low, super::arc::foot([self.points[low], self.points[high]], [self.normals[low], self.normals[high]], q))
     }
+}
+
+/// The smooth arcs of a curve between its corners.
+fn arcs(given: &[Plane], edges: &[Plane]) -> Vec<Arc> {
+    let is_corner = |k: usize| {
+        let (a, b) = (edges[k - 1], edges[k]);
+        cross(a, b).atan2(dot(a, b)) > CORNER
+    };
+    // At the axis the curve turns into its mirror image.
+    let last = edges.len();
+    let is_tip = |k: usize| k == 0 && 2.0 * edges[0][1].atan2(edges[0][0]) > CORNER;
+    let is_top = |k: usize| k == last && 2.0 * edges[last - 1][1].atan2(-edges[last - 1][0]) > CORNER;
+    let mut arcs = Vec::new();
+    let mut start = 0;
+    for end in 1..=last {
+        if end < last && !is_corner(end) {
+            continue;
+        }
+        let poles = [start == 0 && !is_tip(0), end == last && !is_top(last)];
+        arcs.push(Arc::new(&given[start..=end], poles, is_tip(start) || is_top(end)));
+        start = end;
+    }
+    arcs
 }
 
 /// Anchor points of a curve (Luo 2007, §V.A): corners, jumps of curvature, and where curvature is least or greatest.

@@ -21,16 +21,16 @@ const RUBBER: Material =
 /// The same cube under the same ball, by finite elements and by the elastic model.
 pub struct Comparison {
     /// Depth in mm, force in N.
-    pub fem: Vec<[f64; 2]>,
+    pub fem: Curve,
     /// The model with the paper's parameters.
-    pub printed: Vec<[f64; 2]>,
+    pub printed: Curve,
     /// The model with parameters fitted to the forces of the FEM.
-    pub fitted: Vec<[f64; 2]>,
+    pub fitted: Curve,
     /// The fitted law.
     pub law: DuffingLaw,
     /// Place along X and height of the top at the greatest depth, mm.
-    pub fem_profile: Vec<[f64; 2]>,
-    pub model_profile: Vec<[f64; 2]>,
+    pub fem_profile: Curve,
+    pub model_profile: Curve,
     /// Nodes of the FEM.
     pub nodes: usize,
 }
@@ -54,7 +54,7 @@ impl Comparison {
 
 pub fn compare() -> Result<Comparison, ElasticError> {
     let (fem, fem_profile, nodes) = indent();
-    let forces = |law: DuffingLaw| -> Result<Vec<[f64; 2]>, ElasticError> { Ok(pressed(law)?.0) };
+    let forces = |law: DuffingLaw| -> Result<Curve, ElasticError> { Ok(pressed(law)?.0) };
     // The force of the model is linear in the parameters of the law: the fit is a linear least squares problem.
     let tiny = 1e-9;
     let [linear, cubic] = [
@@ -74,8 +74,11 @@ pub fn compare() -> Result<Comparison, ElasticError> {
     Ok(Comparison { fem, printed: forces(DuffingLaw::default())?, fitted, law, fem_profile, model_profile, nodes })
 }
 
+/// Points of a curve.
+type Curve = Vec<[f64; 2]>;
+
 /// Forces of the model at the depths, and the top of the cube at the last.
-fn pressed(law: DuffingLaw) -> Result<(Vec<[f64; 2]>, Vec<[f64; 2]>), ElasticError> {
+fn pressed(law: DuffingLaw) -> Result<(Curve, Curve), ElasticError> {
     let mut object = ElasticObject::new(ElasticOptions { law, ..cube() }, ball()?)?;
     object.update(&above_cube(-1e-4), 1e-3);
     let forces = DEPTHS.iter().map(|&d| [1e3 * d, object.update(&above_cube(d), 1e-3).force.y]).collect();
@@ -84,7 +87,7 @@ fn pressed(law: DuffingLaw) -> Result<(Vec<[f64; 2]>, Vec<[f64; 2]>), ElasticErr
 
 /// Forces of the FEM at the depths, the top of the cube at the last, and the number of nodes. The bottom is held; the ball
 /// does not slip on the top.
-fn indent() -> (Vec<[f64; 2]>, Vec<[f64; 2]>, usize) {
+fn indent() -> (Curve, Curve, usize) {
     let mut mesh = block(&Vec3::repeat(2.0), [CELLS; 3]);
     for p in &mut mesh.nodes {
         let aside = |x: f64| HALF * (x - 1.0).abs().powf(GRADING).copysign(x - 1.0);
@@ -128,7 +131,7 @@ fn indent() -> (Vec<[f64; 2]>, Vec<[f64; 2]>, usize) {
         forces.push([1e3 * depth, force]);
     }
     let on_line = top.iter().filter(|&&n| mesh.nodes[n].z.abs() < 1e-9);
-    let mut profile: Vec<[f64; 2]> =
+    let mut profile: Curve =
         on_line.map(|&n| mesh.nodes[n] + displacement[n]).map(|p| [1e3 * p.x, 1e3 * (p.y - HALF)]).collect();
     profile.sort_by(|a, b| a[0].total_cmp(&b[0]));
     (forces, profile, mesh.nodes.len())
