@@ -99,7 +99,7 @@ fn print(findings: &Findings) {
     }
     print_slides("\n14: the ball slides on the cube (mm, N)", every(&findings.rubbing.0, 20));
     println!("\n15: head and tail of a mallet on the cube, both at {SAME_FORCE} N (mm, mm²)");
-    println!("{:>6} {:>8} {:>12} {:>20}", "end", "depth", "area", "12 mm beside");
+    println!("{:>6} {:>8} {:>12} {:>20}", "end", "depth", "area", "11 mm beside");
     for dent in &findings.dents {
         println!("{:>6} {:>8.3} {:>12.1} {:>20.3}", dent.name, dent.depth, dent.area, dent.beside);
     }
