@@ -10,6 +10,7 @@ use common::{Pinch, capsule};
 use fingerpad::body::fem::Continuum;
 use fingerpad::body::{Fixed, Hand, HandOptions, Refactor, RigidBody, RigidShape, SoftBody};
 use fingerpad::contact::Method;
+use fingerpad::elastic::{Compass, ElasticObject, ElasticOptions, Shape, Tool};
 use fingerpad::hand::Material;
 use fingerpad::math::{Pose, Vec3};
 use fingerpad::mesh::block;
@@ -60,6 +61,7 @@ fn a_steady_step_allocates_nothing() {
     free_motion();
     grasps();
     rest();
+    elastic();
 }
 
 fn free_motion() {
@@ -109,4 +111,18 @@ fn rest() {
     (0..100).for_each(|_| _ = world.step());
     let made = allocations(|| (0..100).for_each(|_| _ = world.step()));
     assert_eq!(made, 0, "in 100 steps of things at rest");
+}
+
+/// A compass on an ellipsoid with both pins, moved to and fro.
+fn elastic() {
+    let shape = Shape::Ellipsoid { semi: Vec3::new(0.06, 0.04, 0.04) };
+    let tool = Tool::compass(&Compass::default(), 7e-4).expect("a compass");
+    let mut object = ElasticObject::new(ElasticOptions::new(shape), tool).expect("an object");
+    let mut step = |i: u32| {
+        let t = f64::from(i);
+        let pose = Pose::translation(1e-3 * (0.1 * t).sin(), 0.0405 - 1e-4 * t.min(60.0), 0.0);
+        object.update(&pose, 1e-3).regions.len()
+    };
+    assert_eq!((0..100).map(&mut step).max(), Some(2));
+    assert_eq!(allocations(|| (100..200).for_each(|i| _ = step(i))), 0, "in 100 steps of an elastic object");
 }

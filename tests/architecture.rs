@@ -36,11 +36,12 @@ fn module(file: &Path) -> String {
     below.iter().next().expect("a name").to_string_lossy().trim_end_matches(".rs").to_string()
 }
 
-const RANKS: [(&str, u32); 17] = [
+const RANKS: [(&str, u32); 18] = [
     ("math", 0),
     ("mesh", 1),
     ("problem", 1),
     ("tracking", 1),
+    ("elastic", 2),
     ("hand", 2),
     ("protocol", 2),
     ("solver", 2),

@@ -234,6 +234,39 @@ fn legs_spread_or_hold_and_a_shelf_couples_them() {
     assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.len() > 10_000);
 }
 
+#[test]
+fn elastic_objects_repeat_the_papers_findings() {
+    let plot = file("elastic.svg");
+    let study = json(&["study", "elastic", "--json", "-q", "--plot", &plot.to_string_lossy()]);
+    let rows = |path: &str| study.pointer(path).and_then(Value::as_array).unwrap_or_else(|| panic!("no {path}"));
+    let ball = rows("/pressing/ball");
+    assert!(ball.windows(2).all(|pair| number(&pair[1], "/1") > number(&pair[0], "/1")), "{ball:?}");
+    let sliding = list(&study, "sliding");
+    let last = sliding.last().expect("rows");
+    assert!(sliding[0]["sliding"] == false && last["sliding"] == true);
+    assert!((number(last, "/friction_n/0") + 0.3 * number(last, "/normal_n/1")).abs() < 1e-9, "{last}");
+    let [head, tail] = [0, 1].map(|i| &rows("/dents/ends")[i]);
+    assert!(number(head, "/area_mm2") > 2.0 * number(tail, "/area_mm2"));
+    for key in ["/depth_mm", "/beside_mm"] {
+        assert!(number(head, key) < number(tail, key), "{key}");
+    }
+    let along = list(&study, "ellipsoid");
+    let (first, last) = (&along[0], along.last().expect("rows"));
+    assert!(number(first, "/normal_n/0") < 0.0 && number(last, "/normal_n/0") > 0.0);
+    let mut counts: Vec<&Value> = list(&study, "compass").iter().map(|row| &row["regions"]).collect();
+    counts.dedup();
+    assert_eq!(counts, [0, 1, 2, 1, 0]);
+    let [plain, soft] = [0, 1].map(|i| &list(&study, "inclusion")[i]);
+    let lean = |row: &Value| number(row, "/means_mm/0") / number(row, "/means_mm/1");
+    assert!((lean(plain) - 1.0).abs() < 1e-9 && lean(soft) > 1.1, "{} {}", lean(plain), lean(soft));
+    assert_eq!(list(&study, "times").last().map(|t| number(t, "/triangles")), Some(3952.0));
+    let drawing = std::fs::read_to_string(plot).expect("the plot");
+    for words in ["13: ball on cube", "15: dents at 5 N", "17: compass", "PVC ball in the left side"] {
+        assert!(drawing.contains(&format!(">{words}</text>")), "{words}");
+    }
+    assert!(!drawing.contains("NaN"));
+}
+
 /// Saves a problem of a scene; returns its file and what was said about it.
 fn saved(name: &str, more: &[&str]) -> (String, Value) {
     let problem = file(&format!("{name}_{}.txt", more.len())).to_string_lossy().into_owned();

@@ -65,10 +65,12 @@ impl Series {
     }
 }
 
-/// Plots side by side, as one SVG document.
+/// Plots side by side, at most three in a row, as one SVG document.
 pub fn svg(plots: &[Plot]) -> String {
-    let height = plots.iter().map(|plot| plot.height()).fold(0.0, f64::max);
-    let width = WIDTH * plots.len() as f64;
+    const COLUMNS: usize = 3;
+    let row = plots.iter().map(|plot| plot.height()).fold(0.0, f64::max);
+    let width = WIDTH * plots.len().min(COLUMNS) as f64;
+    let height = row * plots.len().div_ceil(COLUMNS) as f64;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"13\" fill=\"{}\">\n\
@@ -77,7 +79,8 @@ pub fn svg(plots: &[Plot]) -> String {
     );
     for (i, plot) in plots.iter().enumerate() {
         // Writing to a string cannot fail, here and below.
-        let _ = writeln!(out, "<g transform=\"translate({},0)\">", i as f64 * WIDTH);
+        let (x, y) = ((i % COLUMNS) as f64 * WIDTH, (i / COLUMNS) as f64 * row);
+        let _ = writeln!(out, "<g transform=\"translate({x},{y})\">");
         plot.draw(&mut out, &SHEET);
         out += "</g>\n";
     }

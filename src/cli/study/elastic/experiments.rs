@@ -1,0 +1,312 @@
+use std::time::Instant;
+
+use crate::elastic::{
+    Compass, DuffingLaw, ElasticError, ElasticObject, ElasticOptions, Inclusion, Mallet, Material, Shape, Tool,
+};
+use crate::math::{Pose, Quat, Vec3};
+
+/// Length of a step, s: the rate of a haptic loop.
+const DT: f64 = 1e-3;
+/// Distance between the vertices of a tool, m.
+const SPACING: f64 = 0.0015;
+const PIN_SPACING: f64 = 0.0007;
+/// Radius of the ball, half size of the cube, and height of the ellipsoid, m.
+pub const BALL: f64 = 0.01;
+pub const HALF: f64 = 0.025;
+const SEMI: [f64; 3] = [0.06, 0.04, 0.04];
+/// Force at which head and tail are compared, N.
+pub const SAME_FORCE: f64 = 5.0;
+
+pub fn cube() -> ElasticOptions {
+    ElasticOptions::new(Shape::block(Vec3::repeat(2.0 * HALF)))
+}
+
+fn ellipsoid() -> ElasticOptions {
+    ElasticOptions::new(Shape::Ellipsoid { semi: Vec3::from(SEMI) })
+}
+
+pub fn ball() -> Result<Tool, ElasticError> {
+    Tool::ball(BALL, SPACING)
+}
+
+/// The ball above the middle of the cube, some depth below its top.
+pub fn above_cube(depth: f64) -> Pose {
+    Pose::translation(0.0, HALF + BALL - depth, 0.0)
+}
+
+/// Where a tool is, an object as it was left, and what the picture of it is called.
+pub struct Snapshot {
+    pub title: String,
+    pub object: ElasticObject,
+    pub tool: Pose,
+}
+
+impl Snapshot {
+    fn new(title: &str, object: &ElasticObject, tool: Pose) -> Self {
+        Self { title: title.into(), object: object.clone(), tool }
+    }
+}
+
+/// Normal force over depth (fig. 13), and the law of a single point.
+pub struct Pressing {
+    /// Depth in mm, force in N.
+    pub ball: Vec<[f64; 2]>,
+    pub point: Vec<[f64; 2]>,
+    pub shot: Snapshot,
+}
+
+pub fn pressing() -> Result<Pressing, ElasticError> {
+    let mut object = ElasticObject::new(cube(), ball()?)?;
+    object.update(&above_cube(-1e-4), DT);
+    let depths = || (0..=60).map(|i| 1e-4 * f64::from(i));
+    let ball = depths().map(|d| [1e3 * d, object.update(&above_cube(d), DT).force.y]).collect();
+    let point = depths().map(|d| [1e3 * d, DuffingLaw::default().force(d)]).collect();
+    Ok(Pressing { ball, point, shot: Snapshot::new("13: ball on cube", &object, above_cube(0.006)) })
+}
+
+/// A step of a tool that slides: normal force and friction on it.
+pub struct Slide {
+    /// Place along X, mm.
+    pub x: f64,
+    pub normal: Vec3,
+    pub friction: Vec3,
+    pub sliding: bool,
+}
+
+fn slide(object: &ElasticObject, x: f64) -> Option<Slide> {
+    let region = object.response().regions.first()?;
+    Some(Slide {
+        x: 1e3 * x,
+        normal: region.normal_force * region.normal,
+        friction: region.friction,
+        sliding: region.sliding,
+    })
+}
+
+/// Static, then dynamic friction of a ball on the cube (fig. 14).
+pub fn rubbing() -> Result<(Vec<Slide>, Snapshot), ElasticError> {
+    let mut object = ElasticObject::new(cube(), ball()?)?;
+    let pose = |x: f64, depth: f64| Pose::translation(x, HALF + BALL - depth, 0.0);
+    for i in 0..=31 {
+        object.update(&pose(-0.01, 1e-4 * f64::from(i - 1)), DT);
+    }
+    let mut rows = Vec::new();
+    for i in 0..=200 {
+        let x = -0.01 + 1e-4 * f64::from(i);
+        object.update(&pose(x, 0.003), DT);
+        rows.extend(slide(&object, x));
+    }
+    Ok((rows, Snapshot::new("14: ball slides", &object, pose(0.01, 0.003))))
+}
+
+/// The dent of one end of the mallet at the common force (fig. 15).
+pub struct Dent {
+    pub name: &'static str,
+    /// Depth of the tool, mm.
+    pub depth: f64,
+    /// Pressing area, mm².
+    pub area: f64,
+    /// Displacement of the surface beside both contacts, 11 mm from the middle, mm.
+    pub beside: f64,
+    /// Place along X and height of the surface above its rest, mm.
+    pub profile: Vec<[f64; 2]>,
+    pub shot: Snapshot,
+}
+
+pub fn dents() -> Result<[Dent; 2], ElasticError> {
+    let mallet = Mallet::default();
+    let tool = Tool::mallet(&mallet, SPACING)?;
+    let down = Quat::from_axis_angle(&Vec3::z_axis(), -std::f64::consts::FRAC_PI_2);
+    let half = 0.5 * mallet.head_length;
+    let head = |depth: f64| Pose::from_parts(Vec3::new(0.0, HALF + half - depth, 0.0).into(), down);
+    let tail = |depth: f64| Pose::translation(0.0, HALF + mallet.handle_length - depth, 0.0);
+    Ok([dent("head", "15: head of a mallet", &tool, &head)?, dent("tail", "15: its tail", &tool, &tail)?])
+}
+
+fn dent(name: &'static str, title: &str, tool: &Tool, pose: &dyn Fn(f64) -> Pose) -> Result<Dent, ElasticError> {
+    // The neighbourhood, in which the area counts, is wider than the head.
+    let mut object = ElasticObject::new(ElasticOptions { neighbourhood: 0.014, ..cube() }, tool.clone())?;
+    let [mut low, mut high] = [0.0, 0.01];
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        object.reset();
+        object.update(&pose(-1e-4), DT);
+        let force = object.update(&pose(middle), DT).force.norm();
+        if force < SAME_FORCE { low = middle } else { high = middle }
+    }
+    Ok(Dent {
+        name,
+        depth: 1e3 * high,
+        area: 1e6 * object.response().regions.first().map_or(0.0, |region| region.area),
+        beside: 1e3 * object.displacement(&Vec3::new(0.0, HALF, 0.011)).norm(),
+        profile: line(&object),
+        shot: Snapshot::new(title, &object, pose(high)),
+    })
+}
+
+/// Vertices on the top of the cube.
+fn top(object: &ElasticObject) -> impl Iterator<Item = usize> + '_ {
+    (0..object.rest().len()).filter(|&v| object.rest()[v].y > HALF - 1e-9)
+}
+
+/// Place along X and height of the deformed top of the cube over its rest, in the plane of the contact, mm.
+pub fn line(object: &ElasticObject) -> Vec<[f64; 2]> {
+    let vertices = top(object).filter(|&v| object.rest()[v].z.abs() < 1e-9);
+    let mut points: Vec<[f64; 2]> =
+        vertices.map(|v| [1e3 * object.rest()[v].x, 1e3 * (object.surface().vertices[v].y - HALF)]).collect();
+    points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    points
+}
+
+/// A mallet's tail along an ellipsoid (fig. 16).
+pub fn along_ellipsoid() -> Result<(Vec<Slide>, Snapshot), ElasticError> {
+    let mallet = Mallet::default();
+    let mut object = ElasticObject::new(ellipsoid(), Tool::mallet(&mallet, SPACING)?)?;
+    let pose = |x: f64, depth: f64, z: f64| Pose::translation(x, SEMI[1] + mallet.handle_length - depth, z);
+    for i in 0..=60 {
+        object.update(&pose(-0.02, 1e-4 * f64::from(i) - 5e-4, 0.0), DT);
+    }
+    let (mut rows, mut shot) = (Vec::new(), None);
+    for i in 0..=400 {
+        let x = -0.02 + 1e-4 * f64::from(i);
+        let place = pose(x, 0.0055, 0.0005 + 5e-6 * f64::from(i));
+        object.update(&place, DT);
+        rows.extend(slide(&object, x));
+        if i == 200 {
+            shot = Some(Snapshot::new("16: along an ellipsoid", &object, place));
+        }
+    }
+    Ok((rows, shot.unwrap_or_else(|| Snapshot::new("16", &object, pose(0.02, 0.0055, 0.0)))))
+}
+
+/// A step of the compass.
+pub struct Rolling {
+    /// Time, ms.
+    pub time: f64,
+    pub force: f64,
+    /// Normal forces of the pins on the left and on the right.
+    pub pins: [f64; 2],
+    pub regions: usize,
+}
+
+/// One pin of a compass, both, and the other (fig. 17).
+pub fn rolling() -> Result<(Vec<Rolling>, Vec<Snapshot>), ElasticError> {
+    const STEPS: u32 = 600;
+    let mut object = ElasticObject::new(ellipsoid(), Tool::compass(&Compass::default(), PIN_SPACING)?)?;
+    let (mut rows, mut shots) = (Vec::new(), Vec::new());
+    for i in 0..=STEPS {
+        let s = f64::from(i) / f64::from(STEPS);
+        let ramp = (10.0 * s).min(10.0 * (1.0 - s)).min(1.0);
+        let turn = Quat::from_axis_angle(&Vec3::z_axis(), 0.12 * (1.0 - 2.0 * s));
+        let pose = Pose::from_parts(Vec3::new(0.0, SEMI[1] + 5e-4 - 0.006 * ramp, 0.0).into(), turn);
+        let answer = object.update(&pose, DT);
+        let pin = |side: f64| {
+            let own = answer.regions.iter().filter(|r| side * r.origin.x > 0.0);
+            own.fold(0.0, |sum, r| sum + r.normal_force)
+        };
+        let (force, pins, regions) = (answer.force.norm(), [pin(-1.0), pin(1.0)], answer.regions.len());
+        rows.push(Rolling { time: f64::from(i), force, pins, regions });
+        if [100, 310, 520].contains(&i) {
+            shots.push(Snapshot::new(["17: one pin", "17: two pins", "17: one pin again"][shots.len()], &object, pose));
+        }
+    }
+    Ok((rows, shots))
+}
+
+/// An ellipsoid with and without a softer ball in its left side (fig. 18).
+pub struct Sides {
+    pub name: &'static str,
+    /// Displacement of the ends of the long axis, mm: left and right.
+    pub ends: [f64; 2],
+    /// Mean displacement of the surface beyond 20 mm, mm: left and right.
+    pub means: [f64; 2],
+    /// Place along X and displacement of the upper half in the plane of the contact, mm.
+    pub profile: Vec<[f64; 2]>,
+    pub shot: Snapshot,
+}
+
+pub fn sides() -> Result<[Sides; 2], ElasticError> {
+    let soft = Inclusion { centre: Vec3::new(-0.03, 0.0, 0.0), radius: 0.018, material: Material::PVC };
+    Ok([
+        side("rubber", "18: rubber", None)?,
+        side("PVC ball in the left side", "18: PVC ball on the left", Some(soft))?,
+    ])
+}
+
+fn side(name: &'static str, title: &str, inclusion: Option<Inclusion>) -> Result<Sides, ElasticError> {
+    let mut options = ellipsoid();
+    options.inclusions.extend(inclusion);
+    let mut object = ElasticObject::new(options, ball()?)?;
+    let pose = |depth: f64| Pose::translation(0.0, SEMI[1] + BALL - depth, 0.0);
+    for i in 0..=51 {
+        object.update(&pose(1e-4 * f64::from(i - 1)), DT);
+    }
+    let moved = |v: usize| 1e3 * (object.surface().vertices[v] - object.rest()[v]).norm();
+    let mean = |sign: f64| {
+        let own: Vec<usize> = (0..object.rest().len()).filter(|&v| sign * object.rest()[v].x > 0.02).collect();
+        own.iter().map(|&v| moved(v)).sum::<f64>() / own.len() as f64
+    };
+    let end = |sign: f64| 1e3 * object.displacement(&Vec3::new(sign * SEMI[0], 0.0, 0.0)).norm();
+    let above = |v: &usize| object.rest()[*v].z.abs() < 1e-9 && object.rest()[*v].y > -1e-9;
+    let mut profile: Vec<[f64; 2]> =
+        (0..object.rest().len()).filter(above).map(|v| [1e3 * object.rest()[v].x, moved(v)]).collect();
+    profile.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    Ok(Sides {
+        name,
+        ends: [end(-1.0), end(1.0)],
+        means: [mean(-1.0), mean(1.0)],
+        profile,
+        shot: Snapshot::new(title, &object, pose(0.005)),
+    })
+}
+
+/// Median times of the stages of a step, µs (L7).
+pub struct Times {
+    pub triangles: usize,
+    pub tool_triangles: usize,
+    pub contacts: usize,
+    pub detect: f64,
+    pub resolve: f64,
+    pub reshape: f64,
+    pub update: f64,
+}
+
+pub fn times() -> Result<Vec<Times>, ElasticError> {
+    [1000, 2000, 3952].into_iter().map(time).collect()
+}
+
+fn time(triangles: usize) -> Result<Times, ElasticError> {
+    const STEPS: u32 = 400;
+    let options = ElasticOptions { triangles, ..ellipsoid() };
+    let mut object = ElasticObject::new(options, ball()?)?;
+    let mut stages: [Vec<f64>; 4] = Default::default();
+    for i in 0..STEPS {
+        // Down, then along, so that contacts change all the time.
+        let t = f64::from(i);
+        let pose = Pose::translation(1e-5 * t, SEMI[1] + BALL + 1e-4 - 1e-4 * t.min(50.0), 0.0);
+        let start = Instant::now();
+        object.detect(&pose);
+        let detected = Instant::now();
+        object.resolve(DT);
+        let resolved = Instant::now();
+        object.reshape();
+        let reshaped = Instant::now();
+        if i > STEPS / 4 {
+            let spans = [detected - start, resolved - detected, reshaped - resolved, reshaped - start];
+            stages.iter_mut().zip(spans).for_each(|(times, span)| times.push(1e6 * span.as_secs_f64()));
+        }
+    }
+    let [detect, resolve, reshape, update] = stages.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    });
+    Ok(Times {
+        triangles: object.surface().triangles.len(),
+        tool_triangles: object.tool().mesh().triangles.len(),
+        contacts: object.response().regions.first().map_or(0, |region| region.contacts),
+        detect,
+        resolve,
+        reshape,
+        update,
+    })
+}

@@ -1,0 +1,384 @@
+use super::anchors::{Anchors, Patch};
+use super::contacts::{Contact, Detector};
+use super::error::ElasticError;
+use super::field::{Body, Field, Source};
+use super::friction::StickSlide;
+use super::options::ElasticOptions;
+use super::regions::{Carry, Press, Region, Tracker};
+use super::tool::Tool;
+use crate::math::{Pose, Vec3};
+use crate::mesh::SurfaceMesh;
+
+/// An elastic object and the rigid tool that touches it (Luo 2007, fig. 1).
+///
+/// A step detects contact, computes forces and deforms the surface; [`ElasticObject::update`] does all three. A loop that needs the
+/// force more often than the shape calls [`ElasticObject::detect`] and [`ElasticObject::resolve`] at its rate and
+/// [`ElasticObject::reshape`] at that of the pictures. A steady step allocates nothing, and equal calls have equal results.
+#[derive(Clone, Debug)]
+pub struct ElasticObject {
+    options: ElasticOptions,
+    tool: Tool,
+    pose: Pose,
+    anchors: Anchors,
+    sections: Vec<f64>,
+    support: Vec3,
+    /// Mean area of a point of the tool.
+    point_area: f64,
+    detector: Detector,
+    tracker: Tracker,
+    /// One a region, and spare ones.
+    fields: Vec<Field>,
+    rest: Vec<Vec3>,
+    patches: Vec<Patch>,
+    surface: SurfaceMesh,
+    normals: Vec<Vec3>,
+    status: Status,
+    /// The tool in the object's frame, in this step and the last.
+    tool_pose: Pose,
+    last_tool_pose: Pose,
+}
+
+/// How tool and object are to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The tool has not been placed yet.
+    Unplaced,
+    /// They do not touch.
+    Free,
+    /// They touch.
+    Touching,
+    /// The tool was inside the object when it was placed. There is no force until it has left.
+    StartedInside,
+    /// The pose of the tool is not finite. There is no force.
+    BadPose,
+}
+
+/// What a step answers.
+#[derive(Clone, Copy, Debug)]
+pub struct ElasticResponse<'a> {
+    /// Force on the tool in the world's frame, N.
+    pub force: Vec3,
+    /// Torque on the tool about the origin of its frame, in the world's frame, N m.
+    pub torque: Vec3,
+    /// Contact regions in the order of their creation, in the object's frame.
+    pub regions: &'a [Region],
+    /// How tool and object are to each other.
+    pub status: Status,
+}
+
+impl ElasticObject {
+    /// An object at the world's origin, for one tool.
+    pub fn new(options: ElasticOptions, tool: Tool) -> Result<Self, ElasticError> {
+        options.check()?;
+        let surface = options.shape.mesh(options.triangles)?;
+        let anchors = Anchors::new(&options.shape);
+        let radius = options.neighbourhood;
+        let has_anchor = |v: &Vec3| anchors.points.iter().any(|a| (a - v).norm() > radius);
+        if !surface.vertices.iter().all(has_anchor) {
+            return Err(ElasticError::NoAnchorInReach { neighbourhood: radius });
+        }
+        // Luo 2007, eq. 18 and 19.
+        let areas = anchors.voronoi_areas(&surface);
+        let total: f64 = areas.iter().sum();
+        let sections = areas.iter().map(|area| area / total * (options.section * total)).collect();
+        let patches = surface.vertices.iter().map(|v| anchors.patch(&options.shape, v)).collect();
+        let point_area = tool.points.iter().map(|p| p.area).sum::<f64>() / tool.points.len() as f64;
+        Ok(Self {
+            detector: Detector::new(&tool, options.link)?,
+            tracker: Tracker::new(tool.points.len()),
+            support: options.support.unwrap_or_else(|| options.shape.bottom()),
+            point_area,
+            fields: Vec::new(),
+            rest: surface.vertices.clone(),
+            normals: surface.vertex_normals(),
+            patches,
+            surface,
+            sections,
+            anchors,
+            pose: Pose::identity(),
+            status: Status::Unplaced,
+            tool_pose: Pose::identity(),
+            last_tool_pose: Pose::identity(),
+            options,
+            tool,
+        })
+    }
+
+    /// The same object at some pose in the world.
+    pub fn at(self, pose: Pose) -> Self {
+        Self { pose, ..self }
+    }
+
+    /// One step: the tool is at a pose in the world, `dt` seconds after the last step.
+    pub fn update(&mut self, tool_pose: &Pose, dt: f64) -> ElasticResponse<'_> {
+        self.detect(tool_pose);
+        self.resolve(dt);
+        self.reshape();
+        self.response()
+    }
+
+    /// Finds the points of the tool below the surface and clusters them.
+    pub fn detect(&mut self, tool_pose: &Pose) {
+        let is_finite = tool_pose.to_homogeneous().iter().all(|x| x.is_finite());
+        if !is_finite {
+            self.tracker.clear();
+            self.status = Status::BadPose;
+            return;
+        }
+        let local = self.pose.inv_mul(tool_pose);
+        let was_placed = matches!(self.status, Status::Free | Status::Touching);
+        self.last_tool_pose = if was_placed { self.tool_pose } else { local };
+        self.tool_pose = local;
+        self.detector.detect(&self.options.shape, &self.tool, &local);
+        self.status = match (self.detector.contacts.is_empty(), was_placed) {
+            (true, _) => Status::Free,
+            (false, true) => Status::Touching,
+            (false, false) => Status::StartedInside,
+        };
+    }
+
+    /// Computes the force of every region from what was detected.
+    pub fn resolve(&mut self, dt: f64) {
+        if !matches!(self.status, Status::Free | Status::Touching) {
+            self.tracker.clear();
+            return;
+        }
+        self.tracker.follow(&self.detector);
+        let decay = if dt > 0.0 { (-dt / self.options.settling).exp() } else { 1.0 };
+        let mut pressing = 0;
+        for i in 0..self.tracker.regions.len() {
+            if self.press(i, pressing) {
+                self.rub(i, decay);
+                self.spread(i, pressing);
+                pressing += 1;
+            } else {
+                self.tracker.regions[i].normal_force = 0.0;
+            }
+        }
+        self.tracker.end_idle();
+        self.couple();
+        self.carry();
+        self.tracker.label(&self.detector);
+    }
+
+    /// Normal force of a region. Returns whether it presses.
+    // DEVIATION: §IV.C computes the force of a region along the direction of deformation and splits it into a normal and
+    // a tangential part. The parts of the displacement are used here, as §IV.B does for a point, so that a region that
+    // shrinks to a point has the force of a point.
+    fn press(&mut self, i: usize, pressing: usize) -> bool {
+        let (options, anchors, earlier) = (&self.options, &self.anchors, &self.fields[..pressing]);
+        let limit = options.shape.depth_limit();
+        let origin = self.tool_pose.translation.vector;
+        let centre = (self.tool_pose * nalgebra::Point3::from(self.tool.centre)).coords;
+        let region = &mut self.tracker.regions[i];
+        let contacts = &self.detector.contacts[self.detector.clusters[region.cluster].clone()];
+        let points = &self.tool.points;
+        // Depth below the shape that earlier regions have left (Luo 2007, §VI.A).
+        let depth = |contact: &Contact| {
+            let mut depth = contact.probe.depth;
+            if !earlier.is_empty() {
+                let patch = anchors.patch(&options.shape, &contact.probe.foot);
+                let moved: Vec3 = earlier.iter().map(|field| field.at(options, &contact.probe.foot, &patch)).sum();
+                depth += contact.probe.normal.dot(&moved);
+            }
+            depth.min(limit)
+        };
+        let press = Press::of(contacts, options, |c| points[c.point as usize].area, &origin, &centre, depth);
+        region.normal_force = press.force.norm();
+        if region.normal_force <= 0.0 {
+            return false;
+        }
+        region.normal = press.force / region.normal_force;
+        region.force = press.force;
+        region.torque = press.torque;
+        region.origin = press.origin;
+        region.place = press.place;
+        region.depth = press.depth;
+        region.area = press.area;
+        region.contacts = contacts.len();
+        region.points = (press.area / self.point_area).max(1.0);
+        region.extent = contacts.iter().map(|c| (c.probe.foot - press.origin).norm()).fold(0.0, f64::max);
+        true
+    }
+
+    /// Friction of a region.
+    // DEVIATION: the paper has no compliant motion while there are several regions. Each sticks or slides by itself here,
+    // so that friction is bounded however the tool moves.
+    fn rub(&mut self, i: usize, decay: f64) {
+        let inheritance = self.tracker.inheritance(self.tracker.regions[i].cluster);
+        let (law, friction) = (&self.options.law, &self.options.friction);
+        let region = &mut self.tracker.regions[i];
+        if inheritance.is_event && !region.stick.sliding {
+            region.stick = StickSlide::stuck_with(law, &inheritance.friction);
+        }
+        // How far the tool has moved where it touches.
+        let before = self.last_tool_pose * self.tool_pose.inverse_transform_point(&region.place.into());
+        let motion = if region.is_new { Vec3::zeros() } else { region.place - before.coords };
+        let (force, condition) = region.stick.advance(law, friction, &region.normal, region.normal_force, &motion);
+        region.friction = force;
+        region.condition = condition;
+        region.sliding = region.stick.sliding;
+        region.force += force;
+        region.torque += (region.place - self.tool_pose.translation.vector).cross(&force);
+        region.carry.force *= decay;
+        region.carry.torque *= decay;
+    }
+
+    /// The equivalent contact point and the displacement of the surface.
+    fn spread(&mut self, i: usize, pressing: usize) {
+        if self.fields.len() == pressing {
+            self.fields.push(Field::default());
+        }
+        let (earlier, rest) = self.fields.split_at_mut(pressing);
+        let region = &mut self.tracker.regions[i];
+        let patch = self.anchors.patch(&self.options.shape, &region.origin);
+        let moved: Vec3 = earlier.iter().map(|field| field.at(&self.options, &region.origin, &patch)).sum();
+        let source = Source {
+            origin: region.origin,
+            displaced_origin: region.origin + moved,
+            force: -region.force,
+            points: region.points,
+            earlier,
+        };
+        let body =
+            Body { options: &self.options, anchors: &self.anchors, sections: &self.sections, support: self.support };
+        rest[0].refresh(&body, &source);
+        region.displacement = rest[0].displacement.norm();
+    }
+
+    /// Adds the effect of later regions on earlier ones (Luo 2007, §VI.A).
+    fn couple(&mut self) {
+        let count = self.tracker.regions.len();
+        for i in 0..count {
+            let region = &mut self.tracker.regions[i];
+            let patch = self.anchors.patch(&self.options.shape, &region.origin);
+            let traction: Vec3 = self.fields[i + 1..count].iter().map(|field| field.traction(&patch)).sum();
+            let mut force = region.area * traction;
+            // The object does not pull at the tool.
+            let pull = (-force.dot(&region.normal) - region.normal_force).max(0.0);
+            force += pull * region.normal;
+            region.force += force;
+            region.torque += (region.place - self.tool_pose.translation.vector).cross(&force);
+        }
+    }
+
+    /// Keeps the force of regions that merge or split from jumping.
+    // DEVIATION: in the paper every region has the whole mass of the tool, so the force halves when two regions merge. The
+    // difference is carried over and decays.
+    fn carry(&mut self) {
+        for i in 0..self.tracker.regions.len() {
+            let inheritance = self.tracker.inheritance(self.tracker.regions[i].cluster);
+            let region = &mut self.tracker.regions[i];
+            if inheritance.is_event {
+                region.carry = Carry {
+                    force: inheritance.force - region.force,
+                    torque: inheritance.torque - region.torque,
+                    normal_force: region.normal_force,
+                };
+            }
+            if region.carry.normal_force > 0.0 {
+                let part = (region.normal_force / region.carry.normal_force).min(1.0);
+                region.force += part * region.carry.force;
+                region.torque += part * region.carry.torque;
+            }
+        }
+    }
+
+    /// Deforms the surface (Luo 2007, §V.E, V.F and VI.B): the fields of all regions, and what the tool pushes away.
+    pub fn reshape(&mut self) {
+        let regions = &self.tracker.regions;
+        let fields = &self.fields[..regions.len()];
+        for ((vertex, rest), patch) in self.surface.vertices.iter_mut().zip(&self.rest).zip(&self.patches) {
+            *vertex = *rest;
+            for field in fields {
+                *vertex += field.at(&self.options, rest, patch);
+            }
+        }
+        let limit = self.options.shape.depth_limit();
+        for region in regions {
+            let reach = region.extent + self.options.link;
+            let direction = self.tool_pose.inverse_transform_vector(&-region.normal);
+            for (vertex, rest) in self.surface.vertices.iter_mut().zip(&self.rest) {
+                if (rest - region.origin).norm_squared() < reach * reach {
+                    let from = self.tool_pose.inverse_transform_point(&(*vertex).into()).coords;
+                    let ahead = self.tool.last_inside(&from, &direction).unwrap_or(0.0);
+                    if ahead > 0.0 {
+                        *vertex -= ahead.min(limit) * region.normal;
+                    }
+                }
+            }
+        }
+        self.normals.fill(Vec3::zeros());
+        for (t, corners) in self.surface.triangles.iter().enumerate() {
+            let area = self.surface.area_vector(t);
+            for &v in corners {
+                self.normals[v as usize] += area;
+            }
+        }
+        self.normals.iter_mut().for_each(|n| *n = n.try_normalize(0.0).unwrap_or_else(Vec3::y));
+    }
+
+    /// What the last step answered.
+    pub fn response(&self) -> ElasticResponse<'_> {
+        let regions = &self.tracker.regions;
+        let (mut force, mut torque) = (Vec3::zeros(), Vec3::zeros());
+        for region in regions {
+            force += region.force;
+            torque += region.torque;
+        }
+        let rotation = self.pose.rotation;
+        ElasticResponse { force: rotation * force, torque: rotation * torque, regions, status: self.status }
+    }
+
+    /// Removes the tool: the next pose places it again.
+    pub fn reset(&mut self) {
+        self.tracker.clear();
+        self.status = Status::Unplaced;
+    }
+
+    /// What it was made from.
+    pub fn options(&self) -> &ElasticOptions {
+        &self.options
+    }
+
+    /// The tool.
+    pub fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    /// Where the object is in the world.
+    pub fn pose(&self) -> &Pose {
+        &self.pose
+    }
+
+    /// The anchor points.
+    pub fn anchors(&self) -> &Anchors {
+        &self.anchors
+    }
+
+    /// The deformed surface in the object's frame.
+    pub fn surface(&self) -> &SurfaceMesh {
+        &self.surface
+    }
+
+    /// Outward unit normals of the deformed surface.
+    pub fn normals(&self) -> &[Vec3] {
+        &self.normals
+    }
+
+    /// Vertices of the undeformed surface.
+    pub fn rest(&self) -> &[Vec3] {
+        &self.rest
+    }
+
+    /// The beam skeletons of the regions, in their order.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields[..self.tracker.regions.len()]
+    }
+
+    /// Displacement of a point of the undeformed surface by all regions, without what the tool pushes away, m.
+    pub fn displacement(&self, p: &Vec3) -> Vec3 {
+        let patch = self.anchors.patch(&self.options.shape, p);
+        self.fields().iter().map(|field| field.at(&self.options, p, &patch)).sum()
+    }
+}
