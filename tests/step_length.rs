@@ -106,17 +106,17 @@ fn apart(a: &[f64; 7], b: &[f64; 7]) -> [f64; 2] {
 /// The scenes that end with something held, from when on it is at rest, s, and the bounds of creep, µm/s and °/s.
 const HELD: [(&str, &str, f64, [f64; 2]); 8] = [
     ("pinch", "capsule", 6.0, [1.0, 1e-3]),
-    ("edge_cube", "cube", 6.0, [1.0, 2e-3]),
+    ("edge_cube", "cube", 6.0, [1.0, 1e-3]),
     ("pencil", "pencil", 6.5, [1.0, 1e-3]),
-    ("bar", "bar", 6.0, [2.0, 2e-3]),
+    ("bar", "bar", 6.0, [1.0, 1e-3]),
     ("ball", "ball", 4.0, [1.0, 1e-3]),
     ("ball_tips", "ball", 4.0, [1.0, 1e-3]),
-    ("dumbbell", "dumbbell", 4.0, [1.0, 1e-3]),
+    // It vibrates by some micrometres at 10 ms.
+    ("dumbbell", "dumbbell", 4.0, [1.0, 2e-3]),
     ("soft_ball", "ball", 4.0, [1.0, 1e-3]),
 ];
 
-/// What is held stays where it is, at every step length. Means are compared: at 1 and 2 ms the bar and the capsule vibrate by some micrometres.
-/// The long bar is the hardest.
+/// What is held stays where it is, at every step length.
 #[test]
 fn a_held_object_does_not_creep() {
     for (scene, body, start, [most, most_turning]) in HELD {
