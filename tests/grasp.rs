@@ -147,7 +147,7 @@ fn pressure_map(pinch: &Pinch, finger: usize) -> Vec<(Vec3, f64)> {
 }
 
 /// One grip, solved with one friction patch for each finger and then with a friction cone at every contact: the pressure maps agree point by
-/// point, the sum of the differences within 6 % of the force.
+/// point, the sum of the differences within 8 % of the force.
 #[test]
 fn aggregates_and_points_press_at_the_same_points() {
     for (name, shape) in [("capsule", capsule()), ("box", RigidShape::Box(Vec3::new(0.012, 0.02, 0.012)))] {
@@ -174,7 +174,7 @@ fn aggregates_and_points_press_at_the_same_points() {
             // Points that only the point method presses on.
             differs += point.iter().map(|(_, f)| f).sum::<f64>();
             println!("{name} finger {finger}: maps differ by {:.2} % of {total:.3} N", 100.0 * differs / total);
-            assert!(differs < 0.06 * total, "{name} finger {finger}: {differs} N of {total} N");
+            assert!(differs < 0.08 * total, "{name} finger {finger}: {differs} N of {total} N");
         }
     }
 }

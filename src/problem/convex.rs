@@ -355,15 +355,26 @@ impl FrictionPatch {
         FrictionState { displacement: *z, force, slip, stiffness }
     }
 
-    /// Replaces the stiffness of a single contact that slips by the secant stiffness `|f| / |z|`.
+    /// Replaces the stiffness of a patch that slips by a secant stiffness: the springs `K` times `|f| / |K z|` in the norm of `K⁻¹`.
     ///
     /// The force of a contact that slips grows no more with the displacement, so Newton's step passes by where it would stick, and with many
-    /// contacts the line search stops at one of them after another. `U` is a function of `|z|` whose slope divided by `|z|` falls, so the
-    /// quadratic with the secant stiffness lies above it: its minimum lowers the cost without a line search.
-    pub fn take_secant(&mut self) {
-        let (force, z) = (self.state.force.xy().norm(), self.state.displacement.xy().norm());
-        if !self.spins && self.state.slip.xy() != nalgebra::Vector2::zeros() && z > 0.0 {
-            self.state.stiffness = Matrix3::from_diagonal(&Vector3::new(force / z, force / z, 0.0));
+    /// contacts the line search stops at one of them after another. For a single contact `U` is a function of `|z|` whose slope divided by
+    /// `|z|` falls, so the quadratic with the secant stiffness lies above it: its minimum lowers the cost without a line search.
+    /// Patches of several contacts are left alone unless `aggregates`.
+    pub fn take_secant(&mut self, aggregates: bool) {
+        let slips = if self.spins { self.state.slip.norm() } else { self.state.slip.xy().norm() };
+        if self.pressure <= 0.0 || slips == 0.0 || (self.spins && !aggregates) {
+            return;
+        }
+        let k = self.pressure / self.length * (1.0 + self.viscosity);
+        let springs = Vector3::new(k, k, if self.spins { k * self.gyration } else { 0.0 });
+        let norms = |force: &Vector3<f64>| {
+            (0..3).filter(|&i| springs[i] > 0.0).map(|i| force[i] * force[i] / springs[i]).sum::<f64>().sqrt()
+        };
+        let trial = norms(&springs.component_mul(&self.state.displacement));
+        if trial > 0.0 {
+            let part = (norms(&self.state.force) / trial).min(1.0);
+            self.state.stiffness = Matrix3::from_diagonal(&(part * springs));
         }
     }
 

@@ -159,7 +159,7 @@ impl World {
     /// The contact problem of the step: formulate, solve, apply, and look whether the contacts are where the problem predicted.
     fn resolve_contact(&mut self, step: &Step, clock: &mut Stopwatch) {
         let p = self.parameters;
-        let solver = ConvexParameters { iterations: p.solver.iterations.min(100), ..Default::default() };
+        let solver = ConvexParameters { iterations: p.solver.iterations, ..Default::default() };
         let mut budget = Budget::new(p.deadline, self.grant.take(), clock.start);
         self.system.islands.forget_solutions();
         self.system.start(&self.bodies, &self.near, &p.contact, step.h);

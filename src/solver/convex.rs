@@ -28,6 +28,8 @@ pub struct ConvexNewton {
     values: Vec<f64>,
     /// Whether friction that slips counts with its secant stiffness.
     secant: bool,
+    /// Whether that of patches of several contacts does.
+    secant_patches: bool,
 }
 
 /// What the method is run with.
@@ -62,6 +64,9 @@ const FLAT: f64 = 0.5;
 /// After a step of which less than this part was taken, friction counts with its secant stiffness.
 const SHORT: f64 = 0.5;
 
+/// Iterations after which that holds for patches of several contacts too, every second time.
+const SLOW: usize = 30;
+
 impl ConvexNewton {
     /// Solves from the `x` that is there. `go_on` is asked before each iteration but the first: a deadline may end it, but every problem
     /// gets one step that lowers its cost.
@@ -73,7 +78,7 @@ impl ConvexNewton {
         mut go_on: impl FnMut() -> bool,
     ) -> Solution {
         self.prepare(problem);
-        self.secant = false;
+        (self.secant, self.secant_patches) = (false, false);
         let (mut residual, mut status) = (f64::INFINITY, SolverStatus::IterationLimit);
         let (mut iterations, mut refreshes) = (0, 0);
         let mut changed = self.follow_pressure(problem, x, false);
@@ -102,6 +107,7 @@ impl ConvexNewton {
             self.advance(x, part);
             let full = part == 1.0;
             self.secant = part < SHORT;
+            self.secant_patches = self.secant && iterations > SLOW && iterations % 2 == 0;
             if full && residual <= NEARLY && refreshes < FOLLOWED && (changed > SETTLED || refreshes == 0) {
                 changed = self.follow_pressure(problem, x, true);
                 refreshes += 1;
@@ -217,7 +223,7 @@ impl ConvexNewton {
 
     /// Gradient and Hessian of the cost.
     fn assemble(&mut self, problem: &mut ConvexProblem, x: &[f64], parameters: &ConvexParameters) {
-        let secant = self.secant;
+        let (secant, aggregates) = (self.secant, self.secant_patches);
         let Self { cholesky, gradient, gaps, shears, errors, places, patch_places, values, .. } = self;
         gradient.clear();
         gradient.resize(x.len(), 0.0);
@@ -275,7 +281,7 @@ impl ConvexNewton {
             }
             patch.state = patch.evaluate(z);
             if secant {
-                patch.take_secant();
+                patch.take_secant(aggregates);
             }
             let w = patch.width;
             for &(block, first) in &patch.blocks {
