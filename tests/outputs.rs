@@ -53,7 +53,8 @@ fn what_hands_feel_is_logged_without_any_device() {
     for finger in ["thumb", "index"] {
         let (force, pressure) = (most(&format!("{finger}_force")), most(&format!("{finger}_pressure")));
         assert!(force > 0.1 && force < 50.0, "{finger}: {force} N");
-        assert!(pressure > 1e3 && pressure < 1e6, "{finger}: {pressure} Pa");
+        // A few contacts carry the load at first, and the layer of skin stiffens under them.
+        assert!(pressure > 1e3 && pressure < 2e6, "{finger}: {pressure} Pa");
     }
     assert_eq!((most("little_force"), most("palm_pressure")), (0.0, 0.0), "they touch nothing");
     assert_eq!(rows[0][1..], [0.0; 12], "nothing is touched yet");

@@ -35,6 +35,7 @@ pub fn above_cube(depth: f64) -> Pose {
 }
 
 /// Where a tool is, an object as it was left, and what the picture of it is called.
+#[cfg_attr(not(feature = "viewer"), allow(dead_code, reason = "read by the viewer alone"))]
 pub struct Snapshot {
     pub title: String,
     pub object: ElasticObject,
