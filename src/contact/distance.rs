@@ -186,7 +186,7 @@ const FINE_GAIN: f64 = 1e-7;
 const EVALUATIONS: usize = 16;
 
 /// The point of an edge from `a` to `b` (in the shape's frame) where the signed distance is least, if it is nearer than both ends by more
-/// than [`GAIN`]: its place from 0 to 1, and the distance there. `at` are the distances at the ends. The normal is at right angles to the
+/// than `GAIN`: its place from 0 to 1, and the distance there. `at` are the distances at the ends. The normal is at right angles to the
 /// edge: where an edge of the shape crosses it, it lies between the normals of the two faces.
 ///
 /// Along a line the signed distance of a convex shape is convex. Tangents at the two ends of the interval that holds the minimum bound it
