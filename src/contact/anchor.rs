@@ -85,30 +85,6 @@ impl Anchor {
         }
     }
 
-    /// How it would move if it did not deform; `place` is where it is.
-    pub fn bone_velocity(&self, bodies: &Bodies, place: &Vec3) -> Vec3 {
-        match self {
-            Anchor::Skin { hand, segment, .. } => {
-                let skeleton = &bodies.hands[hand.index()].skeleton;
-                skeleton.kinematics().point_velocity(*segment, place, &skeleton.state().velocity)
-            }
-            _ => self.velocity(bodies, place),
-        }
-    }
-
-    /// How it moved at the start of the step, before the free motion, if it did not deform; `place` is where it is.
-    pub fn start_velocity(&self, bodies: &Bodies, place: &Vec3) -> Vec3 {
-        match self {
-            Anchor::Skin { hand, segment, .. } | Anchor::Bone { hand, segment, .. } => {
-                let skeleton = &bodies.hands[hand.index()].skeleton;
-                skeleton.kinematics().point_velocity(*segment, place, skeleton.start_velocity())
-            }
-            Anchor::Soft { body, nodes } => nodes.sum(bodies.soft[*body].start_velocities()),
-            Anchor::Rigid { body, local } => bodies.rigid[*body].start_velocity(&MaterialPoint::rigid(0, *local)),
-            Anchor::World(_) => Vec3::zeros(),
-        }
-    }
-
     /// Columns of its Jacobian: velocity per unit of each degree of freedom that moves it; `place` is where it is.
     pub fn columns(&self, bodies: &Bodies, place: &Vec3, mut column: impl FnMut(BodyKind, usize, Vec3)) {
         match self {
