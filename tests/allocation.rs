@@ -1,4 +1,4 @@
-//! A steady step allocates nothing: counted by the allocator.
+//! A steady step does not allocate: counted by the allocator.
 
 mod common;
 
@@ -21,7 +21,7 @@ struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: every call is handed on to the system's allocator unchanged.
+// SAFETY: every call is forwarded to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations that some steps make.
+/// Number of allocations of some steps.
 fn allocations(steps: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     steps();
@@ -55,7 +55,7 @@ fn soft(cells: [usize; 3], pose: Pose) -> SoftBody {
     SoftBody::new(Arc::new(continuum), pose)
 }
 
-/// One test, so that no other thread allocates meanwhile.
+/// A single test, so that no other thread allocates at the same time.
 #[test]
 fn a_steady_step_allocates_nothing() {
     free_motion();
@@ -73,16 +73,16 @@ fn free_motion() {
     for when in [Refactor::Drift, Refactor::Always, Refactor::Never] {
         let mut world = World::new(Parameters::default());
         world.parameters.refactor.when = when;
-        world.add_hand(Hand::new(model.clone(), &HandOptions::default()));
+        world.add(Hand::new(model.clone(), &HandOptions::default()).expect("a known pose"));
         let ball = RigidBody::new(&RigidShape::Ball(0.03), 500.0, Pose::translation(1.0, 0.0, 0.0));
-        world.bodies.rigid.push(ball.expect("a ball"));
-        // One small enough for a dense factor, one that needs a sparse one.
-        world.bodies.soft.push(soft([3, 2, 2], Pose::translation(2.0, 0.0, 0.0)));
-        world.bodies.soft.push(soft([8, 4, 4], Pose::translation(3.0, 0.0, 0.0)));
+        world.bodies.add(ball.expect("a ball"));
+        // One small enough for a dense factor, one that needs a sparse factor.
+        world.bodies.add(soft([3, 2, 2], Pose::translation(2.0, 0.0, 0.0)));
+        world.bodies.add(soft([8, 4, 4], Pose::translation(3.0, 0.0, 0.0)));
         let mut step = |count: u32| {
             for _ in 0..count {
                 let sample = motion.sample(world.time() + world.parameters.dt).expect("keys");
-                world.bodies.hands[0].track(sample);
+                world.bodies.hand_mut(0).track(sample);
                 world.step();
             }
         };
@@ -102,18 +102,18 @@ fn grasps() {
 
 fn rest() {
     let mut world = World::new(Parameters::default());
-    world.bodies.fixed.push(Fixed::new(&RigidShape::Ground, Pose::identity()).expect("the ground"));
+    world.bodies.add(Fixed::new(&RigidShape::Ground, Pose::identity()).expect("the ground"));
     for i in 0..3 {
         let pose = Pose::translation(0.0, 0.02 + 0.0401 * f64::from(i), 0.0);
-        world.bodies.rigid.push(RigidBody::new(&RigidShape::Box(Vec3::repeat(0.02)), 500.0, pose).expect("a box"));
+        world.bodies.add(RigidBody::new(&RigidShape::Box(Vec3::repeat(0.02)), 500.0, pose).expect("a box"));
     }
-    world.bodies.soft.push(soft([3, 2, 2], Pose::translation(0.3, 1e-5, 0.0)));
+    world.bodies.add(soft([3, 2, 2], Pose::translation(0.3, 1e-5, 0.0)));
     (0..100).for_each(|_| _ = world.step());
     let made = allocations(|| (0..100).for_each(|_| _ = world.step()));
     assert_eq!(made, 0, "in 100 steps of things at rest");
 }
 
-/// A compass on an ellipsoid with both pins, moved to and fro.
+/// A compass on an ellipsoid with both pins, moved back and forth.
 fn elastic() {
     let shape = Shape::Ellipsoid { semi: Vec3::new(0.06, 0.04, 0.04) };
     let tool = Tool::compass(&Compass::default(), 7e-4).expect("a compass");

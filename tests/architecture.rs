@@ -1,4 +1,4 @@
-//! The house keeps its order: ranks of modules, crates in their places, the map of the papers.
+//! Architecture rules: ranks of modules, where crates may be used, the map of the papers.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Lines of code with comments left out.
+/// Lines of code without comments.
 fn code(file: &Path) -> String {
     let text = std::fs::read_to_string(file).expect("a readable file");
     text.lines().map(|l| l.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
@@ -36,11 +36,14 @@ fn module(file: &Path) -> String {
     below.iter().next().expect("a name").to_string_lossy().trim_end_matches(".rs").to_string()
 }
 
-const RANKS: [(&str, u32); 18] = [
+const RANKS: [(&str, u32); 23] = [
     ("math", 0),
+    ("sync", 0),
+    ("text", 0),
     ("mesh", 1),
     ("problem", 1),
     ("tracking", 1),
+    ("beam", 2),
     ("elastic", 2),
     ("hand", 2),
     ("protocol", 2),
@@ -50,11 +53,13 @@ const RANKS: [(&str, u32); 18] = [
     ("sim", 5),
     ("assets", 6),
     ("devices", 7),
+    ("haptics", 7),
     ("record", 7),
     ("script", 7),
     ("viewer", 7),
-    ("cli", 8),
-    ("main", 9),
+    ("runtime", 8),
+    ("cli", 9),
+    ("main", 10),
 ];
 
 fn rank(module: &str) -> Option<u32> {
@@ -88,8 +93,8 @@ fn modules_name_only_lower_ranks() {
 }
 
 #[test]
-fn crates_stay_in_their_places() {
-    let places: [(&str, &[&str]); 9] = [
+fn crates_are_used_only_in_their_modules() {
+    let places: [(&str, &[&str]); 17] = [
         ("kiss3d", &["viewer"]),
         ("wgpu", &["viewer"]),
         ("rhai", &["script"]),
@@ -97,8 +102,16 @@ fn crates_stay_in_their_places() {
         ("gilrs", &["devices"]),
         ("serialport", &["devices"]),
         ("hdf5_pure", &["assets"]),
-        // Of devices: the raw files in which the system shows them.
-        ("std::fs", &["assets", "record", "devices", "cli"]),
+        ("tungstenite", &["haptics"]),
+        ("triple_buffer", &["haptics"]),
+        ("gltf", &["assets"]),
+        ("hidapi", &["devices"]),
+        ("parquet", &["record"]),
+        ("csv", &["record"]),
+        ("indicatif", &["cli"]),
+        ("ratatui", &["cli"]),
+        // In devices: the hidraw files of the system.
+        ("std::fs", &["assets", "record", "devices", "runtime", "cli"]),
         ("anyhow", &["cli"]),
     ];
     for file in sources(&root().join("src")) {
@@ -112,8 +125,35 @@ fn crates_stay_in_their_places() {
     }
 }
 
+/// Code of a file that is compiled into the program: without comments, imports and unit tests.
+fn program_code(file: &Path) -> String {
+    let text = code(file);
+    let program = text.split("\n#[cfg(test)]").next().unwrap_or("");
+    let is_import = |line: &str| line.trim_start().trim_start_matches("pub ").starts_with("use ");
+    program.lines().filter(|line| !is_import(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether code calls or names an item other than in its definition. `item` is `fn NAME`, `struct NAME` and so on, or a bare name.
+fn is_used(code: &str, item: &str) -> bool {
+    let (kind, name) = item.rsplit_once(' ').unwrap_or(("", item));
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    code.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&code[..at], &code[at + name.len()..]);
+        if is_word(before.chars().next_back()) || is_word(after.chars().next()) {
+            return false;
+        }
+        let defines = ["fn ", "struct ", "enum ", "trait ", "impl "].iter().any(|word| before.ends_with(word));
+        // A function is called, or passed by its path; a field or a variable of the same name does not count.
+        let is_use = kind != "fn" || after.starts_with('(') || before.ends_with("::");
+        is_use && !defines
+    })
+}
+
 #[test]
-fn every_place_in_the_map_of_papers_exists() {
+fn the_map_of_papers_names_code_that_the_program_uses() {
+    let is_program = |file: &PathBuf| !file.iter().any(|part| part == "tests" || part == "tests.rs");
+    let program: Vec<String> =
+        sources(&root().join("src")).into_iter().filter(is_program).map(|file| program_code(&file)).collect();
     let map = std::fs::read_to_string(root().join("src/papers.md")).expect("the map");
     let mut checked = 0;
     for line in map.lines().filter(|l| l.starts_with("| ") && !l.starts_with("| paper")) {
@@ -126,6 +166,7 @@ fn every_place_in_the_map_of_papers_exists() {
             } else {
                 let (name, text) = file.as_ref().unwrap_or_else(|| panic!("{line}: {word} before any file"));
                 assert!(text.contains(word), "{line}: {name} has no `{word}`");
+                assert!(program.iter().any(|code| is_used(code, word)), "{line}: only tests use `{word}` of {name}");
                 checked += 1;
             }
         }
@@ -134,7 +175,14 @@ fn every_place_in_the_map_of_papers_exists() {
 }
 
 #[test]
-fn the_top_level_is_as_agreed() {
+fn unused_items_are_recognised() {
+    assert!(is_used("element.forces(f)", "fn forces") && is_used("map(Self::forces)", "fn forces"));
+    assert!(!is_used("pub fn forces(&self) {}\nlet x = self.forces;", "fn forces"));
+    assert!(is_used("let x: Beam = y;", "struct Beam") && !is_used("struct Beam {}\nimpl Beam {}", "struct Beam"));
+}
+
+#[test]
+fn the_top_level_folders_exist() {
     for name in ["Cargo.toml", "src", "hands", "scripts", "devices", "scenes", "tests", "README.md"] {
         assert!(root().join(name).exists(), "{name} is missing");
     }
@@ -142,10 +190,76 @@ fn the_top_level_is_as_agreed() {
 
 #[test]
 fn documented_defaults_are_the_defaults() {
-    // The average hand writes every optional value out; written or not, they are the same.
+    // The average hand writes every optional value explicitly; the defaults must agree.
     use fingerpad::hand::{Coupling, Material, MeshOptions};
     let hand = fingerpad::assets::load_hand(&root().join("hands/right.toml")).unwrap_or_else(|p| panic!("{p}"));
     assert_eq!(hand.coupling, Coupling::default());
     assert_eq!(hand.tissue, Material::default());
     assert_eq!(hand.mesh, MeshOptions::default());
 }
+
+/// Whether a licence expression is satisfied by licences that are allowed: `OR` and `/` choose, `AND` needs both.
+fn is_allowed(expression: &str, allowed: &[String]) -> bool {
+    let expression = expression.trim();
+    let parts = |separators: &[&str]| -> Vec<String> {
+        let (mut parts, mut depth, mut part) = (Vec::new(), 0, String::new());
+        for word in expression.replace('/', " / ").replace('(', " ( ").replace(')', " ) ").split_whitespace() {
+            depth += i32::from(word == "(") - i32::from(word == ")");
+            if depth == 0 && separators.contains(&word) {
+                parts.push(std::mem::take(&mut part));
+            } else {
+                part += &format!(" {word}");
+            }
+        }
+        parts.push(part.trim().into());
+        parts
+    };
+    let or = parts(&["OR", "/"]);
+    if or.len() > 1 {
+        return or.iter().any(|part| is_allowed(part, allowed));
+    }
+    let and = parts(&["AND"]);
+    if and.len() > 1 {
+        return and.iter().all(|part| is_allowed(part, allowed));
+    }
+    let inner = or[0].trim();
+    match inner.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
+        Some(inner) => is_allowed(inner, allowed),
+        None => allowed.iter().any(|licence| licence == inner.trim_end_matches('+')),
+    }
+}
+
+/// The same list as `cargo deny` uses, without the network: every dependency that this machine builds, with all features.
+#[test]
+fn every_dependency_has_an_allowed_licence() {
+    let deny = std::fs::read_to_string(root().join("deny.toml")).expect("deny.toml");
+    let list = deny.split("allow = [").nth(1).and_then(|rest| rest.split(']').next()).expect("a list of licences");
+    let allowed: Vec<String> = list.split('"').skip(1).step_by(2).map(String::from).collect();
+    assert!(allowed.len() > 5, "{allowed:?}");
+    assert!(is_allowed("(MIT OR GPL-3.0-only) AND Zlib", &allowed) && !is_allowed("MIT AND GPL-3.0-only", &allowed));
+    assert!(is_allowed("GPL-2.0/MIT", &allowed) && !is_allowed("GPL-2.0", &allowed) && !is_allowed("", &allowed));
+    let mut command = std::process::Command::new(env!("CARGO"));
+    command.args(["metadata", "--offline", "--locked", "--format-version", "1", "--filter-platform", HOST]);
+    let output = command.current_dir(root()).output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    assert!(packages.len() > 100, "only {} packages", packages.len());
+    for package in packages {
+        let licence = package["license"].as_str().unwrap_or_default();
+        assert!(is_allowed(licence, &allowed), "{} {}: {licence:?}", package["name"], package["version"]);
+        let source = package["source"].as_str();
+        let from = source.is_none_or(|source| source.ends_with("crates.io-index"));
+        assert!(from, "{} comes from {source:?}", package["name"]);
+    }
+}
+
+const HOST: &str = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+    "x86_64-unknown-linux-gnu"
+} else if cfg!(all(target_os = "linux", target_arch = "aarch64")) {
+    "aarch64-unknown-linux-gnu"
+} else if cfg!(target_os = "macos") {
+    "aarch64-apple-darwin"
+} else {
+    "x86_64-pc-windows-msvc"
+};

@@ -1,5 +1,6 @@
-//! Hands through the system's OpenXR loader and the runtime of tests/openxr_runtime. The loader reads the environment once,
-//! so each test runs its body in a process of its own: itself, started again.
+//! Hand tracking with the system's OpenXR loader and the runtime of tests/openxr_runtime. The loader reads the
+//! environment once,
+//! so each test runs its body in its own process: itself, started again.
 //!
 //! The loader is a package of the system (libopenxr-loader1). Where there is none, only its absence is tested, unless
 //! FINGERPAD_EXPECT_OPENXR is set.
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use fingerpad::assets::{DeviceProfile, HapticSettings, builtin_device_file, builtin_hand, load_device};
 use fingerpad::devices::haptics::Levels;
 use fingerpad::devices::openxr::{JOINTS, WRIST, metacarpal, phalanx};
-use fingerpad::devices::{Hands, SourceHandle, SourceSample, SourceState, Touch, Vibration, start_openxr};
+use fingerpad::devices::{HandForces, Hands, SourceHandle, SourceSample, SourceState, Vibration, start_openxr};
 use fingerpad::hand::{HandDescription, Skeleton};
 use fingerpad::math::{Pose, Vec3, exp};
 use fingerpad::tracking::{ANGLES, Finger, Side};
@@ -20,7 +21,7 @@ use fingerpad::tracking::{ANGLES, Finger, Side};
 /// Set in the processes that run the bodies: the folder of their files.
 const FOLDER: &str = "FINGERPAD_XR_FOLDER";
 
-/// Where a test tells the runtime what to do.
+/// Control file of the runtime.
 struct Scene {
     folder: PathBuf,
 }
@@ -37,9 +38,9 @@ impl Scene {
         self.folder.join(name)
     }
 
-    /// What the runtime pretends from now on.
+    /// Sets what the runtime simulates from now on.
     fn script(&self, lines: &[&str]) {
-        // The runtime must not see half a file.
+        // The runtime must not read a partial file.
         std::fs::write(self.file("next"), lines.join("\n")).expect("a file");
         std::fs::rename(self.file("next"), self.file("script")).expect("a file");
     }
@@ -57,7 +58,7 @@ impl Scene {
             .env("XR_LOADER_DEBUG", "none")
     }
 
-    /// Everything that was made has been destroyed again.
+    /// All created objects have been destroyed.
     fn assert_nothing_is_left(&self) {
         let log = self.log();
         let made = log.lines().filter_map(|line| line.strip_prefix("create ")).count();
@@ -66,7 +67,7 @@ impl Scene {
     }
 }
 
-/// Runs a test's body in a process of its own, with the runtime's manifest as given or, by default, a good one.
+/// Runs a test's body in its own process, with a manifest; the default is a valid one.
 fn in_own_process(test: &str, manifest: Option<&str>, body: fn(&Scene)) {
     if let Some(folder) = std::env::var_os(FOLDER) {
         return body(&Scene { folder: folder.into() });
@@ -85,7 +86,7 @@ fn in_own_process(test: &str, manifest: Option<&str>, body: fn(&Scene)) {
     run_again(test, &scene, None);
 }
 
-/// Starts this test again, where libraries are looked for in a folder first if one is given.
+/// Starts this test again, with a library search folder if given.
 fn run_again(test: &str, scene: &Scene, libraries: Option<&Path>) {
     let mut again = Command::new(std::env::current_exe().expect("a test has a file"));
     again.args([test, "--exact", "--nocapture"]).env(FOLDER, &scene.folder);
@@ -97,7 +98,7 @@ fn run_again(test: &str, scene: &Scene, libraries: Option<&Path>) {
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
-/// The library that cargo has built beside this test.
+/// The library that cargo has built next to this test.
 fn runtime_library() -> PathBuf {
     let tests = std::env::current_exe().expect("a test has a file");
     let name = format!("{}openxr_runtime{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
@@ -117,7 +118,7 @@ fn skeleton(side: Side) -> Skeleton {
     Skeleton::new(&hand(side)).expect("a hand")
 }
 
-/// The shipped profile, but for the filter: poses come as they are.
+/// The shipped profile without the filter.
 fn profile() -> DeviceProfile {
     let file = builtin_device_file("openxr").expect("it is carried");
     DeviceProfile { filter: None, ..load_device(&file).unwrap_or_else(|problems| panic!("{problems}")) }
@@ -192,7 +193,7 @@ fn next(source: &SourceHandle, side: Side) -> SourceSample {
 }
 
 fn is_near(sample: &SourceSample, angles: &[f64; ANGLES]) -> bool {
-    // Half a degree is wanted; single precision on the wire allows much less.
+    // Half a degree is required; single precision on the wire allows much less.
     sample
         .angles
         .iter()
@@ -243,13 +244,13 @@ fn a_hand_is_lost_and_found() {
             let sample = source.samples().recv_timeout(Duration::from_secs(30)).expect("a sample");
             assert_eq!(sample.side, Side::Right, "a hand out of sight has no samples");
         }
-        // Found again, with a joint that the runtime does not know: two angles stay away.
+        // Found again, with an unknown joint: two angles are missing.
         scene.script(&[&left, &right, &format!("unknown left {}", phalanx(Finger::Middle, 1))]);
         wait_for_state(&source, Side::Left, &SourceState::Streaming);
         let sample = next(&source, Side::Left);
         let unknown: Vec<_> = (0..ANGLES).filter(|&i| sample.angles[i].is_none()).collect();
         assert_eq!((unknown, sample.hand_length), (vec![10, 11], None));
-        // A hand of which nothing is known is out of sight, whatever the runtime calls it.
+        // A hand without known joints is not tracked, whatever the runtime reports.
         let nothing: Vec<_> = (0..JOINTS).map(|joint| joint.to_string()).collect();
         scene.script(&[&left, &right, &format!("unknown left {}", nothing.join(" "))]);
         wait_for_state(&source, Side::Left, &SourceState::Stale);
@@ -277,7 +278,7 @@ fn a_lost_runtime_is_found_again() {
             while source.samples().try_recv().is_ok() {}
             assert!(is_near(&next(&source, Side::Right), &pose("open")), "after {how}");
         }
-        // A session that the runtime only halts, as when the headset is taken off.
+        // A session that the runtime stops, as when the headset is taken off.
         let sessions = scene.log().matches("create session").count();
         scene.script(&[&right, "end pause"]);
         wait_for_state(&source, Side::Right, &SourceState::Stale);
@@ -286,9 +287,9 @@ fn a_lost_runtime_is_found_again() {
         let log = scene.log();
         assert_eq!((log.matches("create session").count(), log.matches("end session").count()), (sessions, 1));
         assert!(sessions >= 6, "each loss takes a new session: {sessions}");
-        // The runtime's service is gone for good.
+        // The runtime's service has ended.
         scene.script(&["without service", "end instance"]);
-        let gone = "the OpenXR runtime does not answer; start its service, such as monado-service or SteamVR";
+        let gone = "the OpenXR runtime does not respond; start its service, such as monado-service or SteamVR";
         wait_for_state(&source, Side::Left, &lost(gone));
         drop(source);
         scene.assert_nothing_is_left();
@@ -296,14 +297,14 @@ fn a_lost_runtime_is_found_again() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
-    in_own_process("what_is_missing_is_said", None, |scene| {
+fn missing_sections_are_reported() {
+    in_own_process("missing_sections_are_reported", None, |scene| {
         for (what, reason) in [
-            ("service", "the OpenXR runtime does not answer; start its service, such as monado-service or SteamVR"),
+            ("service", "the OpenXR runtime does not respond; start its service, such as monado-service or SteamVR"),
             ("headset", "no headset is connected"),
             ("hands", "the headset does not track hands"),
             ("XR_EXT_hand_tracking", "the runtime does not track hands (it lacks XR_EXT_hand_tracking)"),
-            ("XR_MND_headless", "the runtime has no sessions without pictures (it lacks XR_MND_headless)"),
+            ("XR_MND_headless", "the runtime has no headless sessions (it lacks XR_MND_headless)"),
             (
                 "XR_KHR_convert_timespec_time",
                 "the runtime's clock cannot be read (it lacks XR_KHR_convert_timespec_time)",
@@ -329,11 +330,11 @@ fn hands_vibrate() {
         source.vibrate(vibration);
         wait_for("a vibration", || scene.log().contains("vibrate /user/hand/left 0.5 20000000\n"));
         source.vibrate(Vibration { side: Side::Right, amplitude: 7.0, ..vibration });
-        wait_for("no more than all", || scene.log().contains("vibrate /user/hand/right 1 20000000\n"));
+        wait_for("the maximum", || scene.log().contains("vibrate /user/hand/right 1 20000000\n"));
         source.vibrate(Vibration { amplitude: f64::NAN, ..vibration });
         wait_for("stillness", || scene.log().contains("still /user/hand/left\n"));
         drop(source);
-        // A runtime without controllers tracks hands all the same.
+        // A runtime without controllers still tracks hands.
         scene.script(&[&right, "without vibration"]);
         let source = start();
         source.vibrate(vibration);
@@ -345,7 +346,7 @@ fn hands_vibrate() {
     });
 }
 
-/// What a hand feels makes its own controller vibrate: a tap that fades, and stillness when nothing more comes or the source stops.
+/// Contact vibrates the controller of the hand: a pulse that fades, and no vibration when updates or the source stop.
 #[test]
 fn hands_vibrate_when_they_touch() {
     in_own_process("hands_vibrate_when_they_touch", None, |scene| {
@@ -354,12 +355,13 @@ fn hands_vibrate_when_they_touch() {
         let haptics = Some(HapticSettings { full: 4.0, maximum: 0.75, rate: 20.0, ..HapticSettings::default() });
         let source = start_as(&DeviceProfile { haptics, ..profile() });
         wait_for_state(&source, Side::Right, &SourceState::Streaming);
-        let touch = |side, force| Touch { side, fingers: [0.0, force, 0.0, 0.0, 0.0], palm: 0.0, pressure: [0.0; 6] };
+        let touch =
+            |side, force| HandForces { side, fingers: [0.0, force, 0.0, 0.0, 0.0], palm: 0.0, pressure: [0.0; 6] };
         let log_of = |side: Side| {
             let hand = format!("/user/hand/{}", side.name());
             scene.log().lines().filter(|line| line.contains(&hand)).map(String::from).collect::<Vec<_>>()
         };
-        // 2 N of 4: half of everything, and a tenth of that.
+        // 2 N of 4 N: half of the maximum, and a tenth of that.
         wait_for("a tap", || {
             source.feel(touch(Side::Left, 2.0));
             log_of(Side::Left).iter().any(|line| line.starts_with("vibrate /user/hand/left 0.55 "))
@@ -372,7 +374,7 @@ fn hands_vibrate_when_they_touch() {
         });
         assert!(source.told(Side::Left).palm > 0.0);
         assert_eq!(log_of(Side::Right), Vec::<String>::new(), "the other hand feels nothing");
-        // Nothing more comes: the watchdog.
+        // No more updates: the watchdog.
         wait_for("stillness", || log_of(Side::Left).last().is_some_and(|line| line == "still /user/hand/left"));
         assert_eq!(source.told(Side::Left), Levels::ZERO);
         wait_for("no more than the most", || {
@@ -386,10 +388,10 @@ fn hands_vibrate_when_they_touch() {
     });
 }
 
-/// One hand, its palm left to another device, smoothed, and stamped with the time at which it was measured.
+/// One hand, with its palm from another device, filtered, with the time of measurement.
 #[test]
-fn the_profile_is_followed() {
-    in_own_process("the_profile_is_followed", None, |scene| {
+fn the_shape_follows_the_profile() {
+    in_own_process("the_shape_follows_the_profile", None, |scene| {
         let (left, right) = (shown(Side::Left, &pose("open")), shown(Side::Right, &pose("open")));
         scene.script(&[&left, &right]);
         let mut profile = DeviceProfile { side: Some(Side::Right), latency: 0.5, stale: 0.05, ..profile() };
@@ -404,7 +406,7 @@ fn the_profile_is_followed() {
             assert!(sample.time <= epoch.elapsed().as_secs_f64() - 0.5);
         }
         assert_eq!(source.state_of(Side::Left), SourceState::Connected, "nobody looks at it");
-        // A low-pass: the fist is not there at once, and comes.
+        // A low-pass: the fist is reached gradually.
         scene.script(&[&left, &shown(Side::Right, &pose("fist"))]);
         let flexion = |sample: &SourceSample| sample.angles[4].expect("the index finger");
         let (open, fist) = (pose("open")[4], pose("fist")[4]);
@@ -460,14 +462,14 @@ fn the_length_of_a_hand_is_measured_and_kept() {
         }
         let again = calibrate();
         assert_eq!(again.status.code(), Some(2));
-        assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"));
+        assert!(String::from_utf8_lossy(&again.stderr).contains("already exists"));
     });
 }
 
 fn names_no_runtime(scene: &Scene) {
     let source = start();
     let file = scene.file("runtime.json");
-    let reason = format!("XR_RUNTIME_JSON names {}, which leads to no usable OpenXR runtime", file.display());
+    let reason = format!("XR_RUNTIME_JSON names {}, which is not a usable OpenXR runtime", file.display());
     wait_for_state(&source, Side::Right, &lost(&reason));
 }
 
@@ -483,22 +485,22 @@ fn a_manifest_that_names_no_library() {
 }
 
 #[test]
-fn a_manifest_that_is_not_there() {
-    in_own_process("a_manifest_that_is_not_there", None, |scene| {
+fn a_missing_manifest() {
+    in_own_process("a_missing_manifest", None, |scene| {
         std::fs::remove_file(scene.file("runtime.json")).expect("it was there");
         names_no_runtime(scene);
     });
 }
 
-/// On a bare machine the source says what to install. An empty file that the system finds before any loader makes one.
+/// On a bare machine the source reports what to install. An empty file in the library path simulates that.
 #[cfg(target_os = "linux")]
 #[test]
-fn without_a_loader_the_source_says_so() {
+fn a_missing_loader_is_reported() {
     if std::env::var_os(FOLDER).is_some() {
         let reason = "no OpenXR loader was found; install one, such as the package libopenxr-loader1";
         return wait_for_state(&start(), Side::Right, &lost(reason));
     }
-    let scene = Scene::new("without_a_loader_the_source_says_so");
+    let scene = Scene::new("a_missing_loader_is_reported");
     std::fs::write(scene.file("libopenxr_loader.so.1"), "").expect("a file");
-    run_again("without_a_loader_the_source_says_so", &scene, Some(&scene.folder));
+    run_again("a_missing_loader_is_reported", &scene, Some(&scene.folder));
 }

@@ -1,5 +1,5 @@
-//! Pictures show what is there. Without a graphics adapter this is said and the tests pass; with `FINGERPAD_EXPECT_ADAPTER=1`
-//! they fail then.
+//! Pictures show the scene. Without a graphics adapter the tests report this and pass; with
+//! `FINGERPAD_EXPECT_ADAPTER=1` they fail.
 #![cfg(feature = "viewer")]
 
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use fingerpad::viewer::{Figure, Frame, Layers, Legend, Look, Painted, Picture, S
 const SIZE: (u32, u32) = (320, 240);
 const NO_ADAPTER: &str = "no graphics adapter was found";
 
-/// Says that nothing can be drawn here, and fails if it should be possible.
+/// Reports that drawing is not possible, and fails if it should be.
 fn nothing_drawn(why: &str) {
     assert!(why.contains(NO_ADAPTER), "{why}");
     assert!(std::env::var_os("FINGERPAD_EXPECT_ADAPTER").is_none(), "{why}");
@@ -38,7 +38,7 @@ fn played(name: &str, seconds: f64) -> Scene {
     scene
 }
 
-/// A scene as a figure that is the same size and bare of ground and legend.
+/// A scene as a figure of fixed size without ground and legend.
 fn figure(scene: &Scene, layers: Layers) -> (Figure, Frame) {
     let (stage, frame) = (Stage::of(scene), Frame::of(&scene.world));
     let camera = stage.camera([&frame], &Look::default());
@@ -77,14 +77,14 @@ fn pixels(picture: &Picture) -> impl Iterator<Item = [u8; 3]> + '_ {
     picture.pixels.chunks_exact(3).map(|c| [c[0], c[1], c[2]])
 }
 
-/// Colours of the scale of pressure: blue to green to yellow, none of which skin has.
+/// Colours of the pressure scale: blue to green to yellow, none of which is a skin colour.
 fn is_of_the_scale([r, g, b]: [u8; 3]) -> bool {
     g > r.saturating_add(12) || b > r.saturating_add(12)
 }
 
 #[test]
 fn the_hand_covers_the_pixels_of_its_skin() {
-    // Open before the ball, and with the ball lifted.
+    // Open in front of the ball, and with the ball lifted.
     let figures: Vec<Figure> = [0.0, 2.0].map(|t| figure(&played("ball", t), Layers::default()).0).into();
     let Some(pictures) = drawn(&figures) else { return };
     for (figure, picture) in figures.iter().zip(&pictures) {
@@ -105,10 +105,10 @@ fn every_scene_with_a_camera_stays_within_its_picture() {
         let mut scene = load_builtin_scene(name, &[]).expect("a scene").unwrap_or_else(|p| panic!("{p}"));
         let stage = Stage::of(&scene);
         let Some(camera) = stage.viewpoint() else { continue };
-        // Hands and bodies that move come first; what is fixed may reach beyond.
+        // Hands and moving bodies must be framed; static ones may extend beyond.
         let moving = |scene: &Scene| {
             let frame = Frame::of(&scene.world);
-            let count = frame.hands.len() + frame.rigid.len() + frame.soft.len();
+            let count = scene.world.bodies.iter().filter(|(_, body)| body.part_count() > 0).count();
             let mut meshes = stage.figure(&frame, &Layers::default(), camera).meshes;
             meshes.truncate(count);
             meshes
@@ -137,7 +137,7 @@ fn pressure_is_coloured_where_something_touches_and_nowhere_else() {
     let layers = Layers { pressure: true, ..Layers::default() };
     let scenes = [played("ball", 0.0), played("ball", 1.3)];
     let mut figures: Vec<_> = scenes.iter().map(|scene| figure(scene, layers)).collect();
-    // The skin alone: the ball would hide what it presses on. From below, into the palm.
+    // The skin only: the ball would hide its contacts. From below, into the palm.
     for ((figure, frame), scene) in figures.iter_mut().zip(&scenes) {
         figure.meshes.truncate(1);
         let look = Look { azimuth: 165.0, elevation: -35.0, ..Look::default() };
@@ -147,7 +147,7 @@ fn pressure_is_coloured_where_something_touches_and_nowhere_else() {
     assert!(frames[0].pressures.is_empty() && frames[1].pressures.len() > 20);
     let Some(pictures) = drawn(&figures) else { return };
     let coloured = |i: usize| pixels(&pictures[i]).enumerate().filter(|(_, p)| is_of_the_scale(*p)).map(|(i, _)| i);
-    // The background is a little blue.
+    // The background is slightly blue.
     let skin = mask(&figures[0], &figures[0].meshes);
     assert_eq!(coloured(0).filter(|&i| skin[i]).count(), 0);
     let skin = mask(&figures[1], &figures[1].meshes);
@@ -164,7 +164,7 @@ fn pressure_is_coloured_where_something_touches_and_nowhere_else() {
 }
 
 #[test]
-fn a_scale_with_numbers_stands_beside_pressure() {
+fn pressure_has_a_labelled_scale() {
     let (bare, frame) = figure(&played("pinch", 0.0), Layers::default());
     let legend = Legend { full_pressure: Some(40e3), ..Legend::default() };
     let figures = [bare.clone(), Figure { legend, ..bare }];
@@ -183,7 +183,7 @@ fn a_scale_with_numbers_stands_beside_pressure() {
 }
 
 #[test]
-fn every_layer_adds_something_to_be_seen() {
+fn every_layer_is_visible() {
     let scene = played("pinch", 1.2);
     let mut figures = vec![figure(&scene, Layers::NONE).0];
     let near = Look { zoom: 2.5, ..Look::default() };
@@ -208,7 +208,7 @@ fn program(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_fingerpad")).args(arguments).output().expect("the program starts")
 }
 
-/// A folder of a test's own.
+/// A folder for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -216,7 +216,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Whether the program drew; if not, that it says why.
+/// Whether the program drew; otherwise checks its message.
 fn has_drawn(output: &Output) -> bool {
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
@@ -276,7 +276,7 @@ fn a_hand_file_a_scene_file_and_a_script_are_drawn() {
 }
 
 #[test]
-fn a_recording_is_drawn_and_has_nothing_after_its_end() {
+fn a_recording_is_drawn_up_to_its_end() {
     let folder = folder("recording");
     let [recording, out] = ["stack.fpr", "stack.png"].map(|name| folder.join(name).to_string_lossy().into_owned());
     let run = program(&["run", "stack", "--seconds", "0.1", "--record", &recording, "--quiet"]);
@@ -289,15 +289,15 @@ fn a_recording_is_drawn_and_has_nothing_after_its_end() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_said_with_what_was_expected() {
+fn invalid_render_arguments_report_the_expectation() {
     let cases: [(&[&str], &str); 7] = [
         (&["--look", "10"], "AZIMUTH,ELEVATION"),
         (&["--look", "10,95"], "elevation"),
         (&["--zoom", "0"], "0.1 to 50"),
-        (&["--at=-1"], "time in seconds"),
+        (&["--at=-1"], "0 to 3600 s"),
         (&["--show", "bones"], "skeleton"),
-        (&["--from-time", "2", "--to", "1"], "ends after it begins"),
-        (&["--to", "1", "--every", "0.0001"], "at most"),
+        (&["--from-time", "2", "--to", "1"], "needs an end after its start"),
+        (&["--to", "1", "--every", "0.0001"], "the maximum is"),
     ];
     for (arguments, word) in cases {
         let output = program(&[["render", "rest", "--out", "never.png"].as_slice(), arguments].concat());
@@ -310,17 +310,18 @@ fn what_cannot_be_drawn_is_said_with_what_was_expected() {
     assert!(output.status.code() == Some(2) && said.contains("the name of a shipped scene"), "{said}");
 }
 
-/// How deep the skin that is drawn goes into the ball, m.
+/// Depth of the visual skin inside the ball, m.
 fn deepest_in_ball(seconds: f64) -> f64 {
     const RADIUS: f64 = 0.032;
-    let (figure, frame) = figure(&played("ball", seconds), Layers::default());
-    let centre = frame.rigid[0].translation.vector;
+    let scene = played("ball", seconds);
+    let (figure, _) = figure(&scene, Layers::default());
+    let centre = *scene.world.bodies[scene.rigid("ball").expect("a ball")].centre();
     let depth = |p: &[f32; 3]| RADIUS - (fingerpad::math::Vec3::from(p.map(f64::from)) - centre).norm();
     figure.meshes[0].vertices.iter().map(depth).fold(f64::NEG_INFINITY, f64::max)
 }
 
 #[test]
-fn the_drawn_skin_lies_on_what_it_holds() {
+fn the_visual_skin_lies_on_the_held_object() {
     for seconds in [1.3, 2.5] {
         let depth = deepest_in_ball(seconds);
         assert!((-0.1e-3..0.5e-3).contains(&depth), "at {seconds} s: {} mm", 1e3 * depth);
@@ -328,7 +329,7 @@ fn the_drawn_skin_lies_on_what_it_holds() {
 }
 
 #[test]
-fn a_time_past_the_end_of_a_scene_is_said() {
+fn a_time_past_the_end_of_a_scene_is_reported() {
     let out = folder("past").join("past.png").to_string_lossy().into_owned();
     let draw = |at: &str| program(&["render", "rest", "--at", at, "--size", "64x48", "--out", &out]);
     let late = draw("30");

@@ -1,4 +1,4 @@
-//! The window, through the program. Where there is no virtual display to open it on, that is said, and it is a failure only if
+//! The window, through the program. Without a virtual display the tests report this, and fail only if
 //! `FINGERPAD_EXPECT_DISPLAY` is set.
 #![cfg(feature = "viewer")]
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 fn fingerpad(arguments: &[&str], display: Option<&str>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fingerpad"));
     command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR"));
-    // Settings of a person's windows are left alone.
+    // The user's window settings are not touched.
     command.env("XDG_CONFIG_HOME", std::env::temp_dir().join(format!("fingerpad-window-{}", std::process::id())));
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
     command.envs(display.map(|display| ("DISPLAY", display)));
@@ -64,7 +64,7 @@ fn missing(what: &str) {
     eprintln!("{what}: the window is not tried");
 }
 
-/// Ends of a child that is given some time; one that takes longer is ended.
+/// Waits for a child with a timeout, and ends it if it takes longer.
 fn within(mut child: Child, seconds: u64) -> Option<Output> {
     let clock = Instant::now();
     while clock.elapsed() < Duration::from_secs(seconds) {
@@ -83,7 +83,7 @@ fn spawn(mut command: Command) -> Child {
 }
 
 #[test]
-fn without_a_display_one_sentence_says_so() {
+fn a_missing_display_is_one_message() {
     for display in [None, Some(""), Some(":9731"), Some("nonsense")] {
         let out = fingerpad(&["view", "stack"], display).output().expect("the program runs");
         let said = said(&out);
@@ -91,13 +91,13 @@ fn without_a_display_one_sentence_says_so() {
         assert!(out.stdout.is_empty() && !said.contains("panicked"), "{said}");
         assert_eq!(said.trim().lines().count(), 1, "{said}");
         let sentence =
-            ["no display", "no graphics adapter", "no window could be opened"].iter().any(|words| said.contains(words));
+            ["no display", "no graphics adapter", "cannot open a window"].iter().any(|words| said.contains(words));
         assert!(sentence, "{said}");
     }
 }
 
 #[test]
-fn what_cannot_be_shown_is_said_before_a_window_opens() {
+fn invalid_arguments_are_reported_before_a_window_opens() {
     let broken = |arguments: &[&str], words: &str| {
         let out = fingerpad(arguments, None).output().expect("the program runs");
         assert!(out.status.code() == Some(2) && said(&out).contains(words), "{}", said(&out));
@@ -108,11 +108,11 @@ fn what_cannot_be_shown_is_said_before_a_window_opens() {
     broken(&["view", "stack", "--size", "10x10"], "expected WIDTHxHEIGHT");
 }
 
-/// Whether a window has drawn some frames and closed; not where nothing draws.
+/// Whether a window has drawn some frames and closed; false without an adapter.
 fn has_drawn(display: &Display, frames: u64, arguments: &[&str]) -> bool {
     let count = frames.to_string();
     let arguments = [&["view", "--frames", &count], arguments].concat();
-    // In software, and beside other work, a frame can take seconds.
+    // With software rendering on a busy machine a frame can take seconds.
     let out =
         within(spawn(fingerpad(&arguments, Some(&display.name))), 60 + 6 * frames).expect("an end after its frames");
     if said(&out).contains("no graphics adapter") {
@@ -129,14 +129,14 @@ fn has_drawn(display: &Display, frames: u64, arguments: &[&str]) -> bool {
 #[test]
 fn it_draws_many_frames_and_every_layer() {
     let Some(display) = Display::open() else { return };
-    // Two hundred take minutes where they are drawn in software: only where a display was promised.
+    // Two hundred frames take minutes in software: only if a display is expected.
     let many = if std::env::var_os("FINGERPAD_EXPECT_DISPLAY").is_some() { 200 } else { 10 };
     if has_drawn(&display, many, &["stack", "--size", "320x240"]) {
         has_drawn(&display, 6, &["ball", "--show", "all", "--size", "480x320"]);
     }
 }
 
-/// A window on a display of its own, with a person at mouse and keyboard: xdotool. What is in it is read from the log of its frames.
+/// A window on its own display, driven by xdotool. Its state is read from the frame log.
 struct Person {
     display: Display,
     window: Child,
@@ -153,7 +153,7 @@ const LEFT: &str = "1";
 const RIGHT: &str = "3";
 
 impl Person {
-    /// Opens a window and waits for its first frames; none where that is not possible.
+    /// Opens a window and waits for its first frames; `None` if that is not possible.
     fn opens(size: (u32, u32), arguments: &[&str]) -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -187,7 +187,7 @@ impl Person {
             assert!(clock.elapsed() < Duration::from_secs(120), "no frame was drawn");
             std::thread::sleep(Duration::from_millis(50));
         }
-        // Without a window manager nothing has the focus by itself.
+        // Without a window manager nothing has the focus.
         person.xdo(&["search", "--name", "fingerpad", "windowfocus"]);
         person.xdo(&["mousemove", "2", "2"]);
         Some(person)
@@ -204,7 +204,7 @@ impl Person {
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// The newest frame.
+    /// The latest frame.
     fn now(&self) -> Option<Value> {
         use std::io::{Read, Seek, SeekFrom};
         let mut file = std::fs::File::open(self.folder.join("frames.jsonl")).ok()?;
@@ -219,7 +219,7 @@ impl Person {
         self.now().expect("a frame")
     }
 
-    /// Waits for a frame of which something is true.
+    /// Waits for a frame that satisfies a condition.
     fn sees(&self, what: &str, is_true: impl Fn(&Value) -> bool) -> Value {
         let clock = Instant::now();
         loop {
@@ -244,7 +244,7 @@ impl Person {
         self.xdo(&["mousemove", &x, &y]);
     }
 
-    /// Drags with a button in small steps, each of which is seen.
+    /// Drags with a button in small steps.
     fn drags(&self, button: &str, from: [f64; 2], by: [f64; 2]) {
         const STEPS: i32 = 12;
         self.to(from);
@@ -266,13 +266,13 @@ impl Person {
         self.sees("another frame", |frame| frame["frame"].as_u64() >= start.map(|start| start + frames));
     }
 
-    /// The middle of the 3D view.
+    /// The centre of the 3D view.
     fn middle(&self) -> [f64; 2] {
         let view = numbers(&self.frame()["view"]);
         [view[0] + 0.5 * view[2], view[1] + 0.5 * view[3]]
     }
 
-    /// Where a point of the world is seen.
+    /// Pixel of a point of the world.
     fn place(&self, point: &[f64]) -> [f64; 2] {
         let frame = self.frame();
         let [right, up, back, from] = axes(&frame);
@@ -283,7 +283,7 @@ impl Person {
         [view[0] + 0.5 * view[2] + size * dot(&away, &right), view[1] + 0.5 * view[3] - size * dot(&away, &up)]
     }
 
-    /// Holds keys until the palm is near a place, as closely as keys can bring it there.
+    /// Holds keys until the palm is near a position.
     fn brings_palm_to(&self, goal: [f64; 3]) {
         for _ in 0..60 {
             let frame =
@@ -307,7 +307,7 @@ impl Person {
         panic!("the palm was not brought to {goal:?}: {}", self.frame()["bodies"]["right"]);
     }
 
-    /// A picture of the window, by its key: width, height and the bytes of its pixels.
+    /// A picture of the window, taken with its key: width, height and pixels.
     fn picture(&self) -> (u32, Vec<u8>) {
         let pictures = || std::fs::read_dir(&self.folder).expect("a folder").flatten().map(|e| e.path());
         let before: Vec<PathBuf> = pictures().collect();
@@ -463,7 +463,7 @@ fn anyone_can_pick_up_the_cube_and_lift_it() {
     assert_eq!(start["taken"], 0, "the hand waits for the mouse");
     let palm = numbers(&start["bodies"]["right"]["position"]);
     let table = height(&start, "cube");
-    // Over the cube: eight centimetres down, four towards the fingers.
+    // Over the cube: 8 cm down, 4 cm towards the fingers.
     person.brings_palm_to([palm[0], palm[1] - 0.02, palm[2] - 0.04]);
     person.brings_palm_to([palm[0], palm[1] - 0.08, palm[2] - 0.04]);
     person.xdo(&["keydown", "g"]);
@@ -578,7 +578,7 @@ fn a_slider_changes_the_simulation() {
 }
 
 #[test]
-fn a_script_that_is_saved_starts_again() {
+fn a_saved_script_restarts() {
     let folder = std::env::temp_dir().join(format!("fingerpad-reload-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let scene = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/stack.toml");
@@ -600,7 +600,7 @@ fn a_script_that_is_saved_starts_again() {
 }
 
 #[test]
-fn memory_stays_flat() {
+fn memory_use_is_constant() {
     // Minutes in software: all frames only where a display was promised.
     let last = if std::env::var_os("FINGERPAD_EXPECT_DISPLAY").is_some() { 3_000 } else { 400 };
     let Some(person) = Person::opens((320, 240), &["ball"]) else { return };
@@ -627,7 +627,7 @@ fn memory_stays_flat() {
 }
 
 #[test]
-fn settings_are_kept_and_a_broken_file_is_no_reason_to_fail() {
+fn settings_are_saved_and_an_invalid_file_is_ignored() {
     let Some(person) = Person::opens((640, 400), &["stack"]) else { return };
     let file = person.folder.join("config/fingerpad/window.toml");
     person.key("2");
@@ -665,14 +665,14 @@ fn settings_are_kept_and_a_broken_file_is_no_reason_to_fail() {
 fn it_closes_by_its_key() {
     let Some(display) = Display::open() else { return };
     let mut window = spawn(fingerpad(&["view", "stack", "--size", "480x320"], Some(&display.name)));
-    // Without a window manager nothing has the focus by itself.
+    // Without a window manager nothing has the focus.
     let press = ["search", "--name", "fingerpad", "windowfocus", "key", "q"];
     let key = || Command::new("xdotool").args(press).env("DISPLAY", &display.name).stderr(Stdio::null()).status();
     if key().is_err() {
         let _ = (window.kill(), window.wait());
         return missing("there is no xdotool here");
     }
-    // Keys that come before the window is there are lost.
+    // Keys before the window exists are lost.
     let clock = Instant::now();
     while window.try_wait().expect("a child").is_none() && clock.elapsed() < Duration::from_secs(120) {
         std::thread::sleep(Duration::from_millis(300));

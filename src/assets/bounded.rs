@@ -2,26 +2,26 @@ use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Why a file is not read.
+/// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FileFault {
-    /// The system does not give it.
+    /// An I/O error.
     #[error("cannot be read: {0}")]
     Unreadable(#[from] io::Error),
-    /// It may have no end, or block for ever.
+    /// It may be endless or block.
     #[error("cannot be read: this is a {0}, expected a regular file")]
     NotRegular(&'static str),
-    /// It is larger than anything useful.
-    #[error("cannot be read: it has more than {most} bytes, the most for such a file")]
+    /// Too large.
+    #[error("cannot be read: it exceeds the limit of {most} bytes for such a file")]
     TooLarge {
         /// The limit.
         most: u64,
     },
 }
 
-/// The bytes of a regular file that has at most so many.
+/// The bytes of a regular file up to a size limit.
 pub fn read_bounded(file: &Path, most: u64) -> Result<Vec<u8>, FileFault> {
-    // Opening a pipe waits for its other end, so this is asked before.
+    // Opening a pipe blocks, so the kind is checked first.
     check(file.metadata()?.file_type())?;
     let opened = File::open(file)?;
     let data = opened.metadata()?;
@@ -30,7 +30,7 @@ pub fn read_bounded(file: &Path, most: u64) -> Result<Vec<u8>, FileFault> {
         return Err(FileFault::TooLarge { most });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or(0));
-    // It may grow meanwhile.
+    // The file may grow in the meantime.
     opened.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(FileFault::TooLarge { most }) } else { Ok(bytes) }
 }

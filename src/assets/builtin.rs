@@ -1,4 +1,4 @@
-//! The shipped scenes, scripts, hands and device profiles, carried in the program, so that they can be used from any folder.
+//! The shipped scenes, scripts, hands and device profiles, embedded in the program.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -13,7 +13,7 @@ macro_rules! shipped {
 
 /// Name and text of every file in `scenes/`.
 const SCENES: &[(&str, &str)] = shipped!(
-    "ball" "ball_tips" "bar" "dumbbell" "edge_cube" "edge_cube_tight" "incline" "pencil" "pinch" "play" "rest" "soft_ball" "spin_disc" "stack" "table"
+    "ball" "ball_tips" "bar" "dumbbell" "edge_cube" "edge_cube_tight" "incline" "pencil" "pinch" "play" "rest" "soft_ball" "spin_disc" "stack" "table" "thread"
 );
 
 macro_rules! shipped_scripts {
@@ -25,7 +25,7 @@ macro_rules! shipped_scripts {
 /// Name and text of every script in `scripts/`.
 const SCRIPTS: &[(&str, &str)] = shipped_scripts!(
     "ball" "ball_tips" "bar" "dumbbell" "edge_cube" "edge_cube_tight" "hello_hand" "peg_in_hole" "pencil" "pick_up" "press_button"
-    "push_and_slide" "soft_ball" "sort_by_size" "stack_boxes" "turn_knob"
+    "push_and_slide" "soft_ball" "sort_by_size" "stack_boxes" "thread" "turn_knob"
 );
 
 macro_rules! shipped_devices {
@@ -40,7 +40,7 @@ const DEVICES: &[(&str, &str)] = shipped_devices!(
     "opengloves-legacy" "openxr" "vmc" "witmotion" "x-imu3"
 );
 
-/// What shipped scenes name: path and text.
+/// Files that shipped scenes refer to: path and text.
 const FILES: &[(&str, &str)] = &[
     ("hands/large.toml", include_str!("../../hands/large.toml")),
     ("hands/left.toml", include_str!("../../hands/left.toml")),
@@ -49,10 +49,12 @@ const FILES: &[(&str, &str)] = &[
     ("scenes/dumbbell.obj", include_str!("../../scenes/dumbbell.obj")),
 ];
 
-/// The folder, found on no disk, in which the carried files lie.
+/// The virtual folder of the embedded files.
 const ROOT: &str = "fingerpad:";
-/// The average right hand below that folder.
+/// The average right hand in that folder.
 pub(super) const RIGHT_HAND: &str = "fingerpad:/hands/right.toml";
+/// The average left hand.
+pub(super) const LEFT_HAND: &str = "fingerpad:/hands/left.toml";
 
 /// Names of the shipped scenes.
 pub fn builtin_scenes() -> impl Iterator<Item = &'static str> {
@@ -64,12 +66,12 @@ pub fn builtin_scene(name: &str) -> Option<&'static str> {
     SCENES.iter().find(|(own, _)| *own == name).map(|(_, text)| *text)
 }
 
-/// Builds the world of a shipped scene, with some parameters set from outside; nothing if there is no such scene.
+/// Builds the world of a shipped scene with settings; `None` if there is no such scene.
 pub fn load_builtin_scene(name: &str, settings: &[Setting]) -> Option<Result<Scene, Problems>> {
     builtin_scene_file(name).map(|file| Files::default().load_scene(&file, settings))
 }
 
-/// The path under which a shipped scene is carried.
+/// The path of a shipped scene.
 pub fn builtin_scene_file(name: &str) -> Option<PathBuf> {
     builtin_scene(name).map(|_| Path::new(ROOT).join("scenes").join(format!("{name}.toml")))
 }
@@ -84,8 +86,8 @@ pub fn builtin_hands() -> impl Iterator<Item = &'static str> {
     FILES.iter().filter_map(|(path, _)| path.strip_prefix("hands/")?.strip_suffix(".toml"))
 }
 
-/// The path of a shipped scene or script, by its name as users type it. With an ending it is the file of that name, `bar.toml` or
-/// `bar.rhai`; without one it is the scene, or the script where there is no such scene.
+/// The path of a shipped scene or script by name. With an extension it is that file, `bar.toml` or `bar.rhai`; without
+/// one it is the scene, or the script if there is no such scene.
 pub fn builtin_file(name: &str) -> Option<PathBuf> {
     let script = |name: &str| {
         builtin_scripts().find(|own| *own == name)?;
@@ -104,7 +106,7 @@ pub fn builtin_hand_file(name: &str) -> Option<PathBuf> {
     builtin_hands().find(|own| *own == stem).map(|own| Path::new(ROOT).join("hands").join(format!("{own}.toml")))
 }
 
-/// The name of a shipped scene or script that a misspelt one most likely means, with the ending that it has.
+/// The shipped scene or script closest to a misspelt name, with its extension.
 pub fn nearest_builtin(name: &str) -> Option<String> {
     let (stem, ending) = match name.rsplit_once('.') {
         Some((stem, ending)) => (stem, format!(".{ending}")),
@@ -119,22 +121,22 @@ pub fn nearest_builtin(name: &str) -> Option<String> {
     Some(if [".rhai", ".toml"].contains(&ending.as_str()) { format!("{near}{ending}") } else { near.into() })
 }
 
-/// Names of the shipped profiles of devices.
+/// Names of the shipped device profiles.
 pub fn builtin_devices() -> impl Iterator<Item = &'static str> {
     DEVICES.iter().map(|(name, _)| *name)
 }
 
-/// The path under which the profile of a device is carried.
+/// The path of a shipped device profile.
 pub fn builtin_device_file(name: &str) -> Option<PathBuf> {
     builtin_devices().find(|own| *own == name).map(|_| Path::new(ROOT).join("devices").join(format!("{name}.toml")))
 }
 
-/// Whether a path is that of a carried file.
+/// Whether a path is that of an embedded file.
 pub(super) fn is_carried(file: &Path) -> bool {
     file.starts_with(ROOT)
 }
 
-/// The text of a carried file, by its path below the folder of those.
+/// The text of an embedded file, by its path in the virtual folder.
 pub(super) fn carried(file: &Path) -> Option<&'static str> {
     let mut parts = Vec::new();
     for part in file.strip_prefix(ROOT).ok()?.components() {
@@ -158,7 +160,7 @@ pub(super) fn carried(file: &Path) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// Names of the files in a folder that end so.
+    /// Names of the files in a folder with an extension.
     fn names_in(folder: &str, ending: &str) -> Vec<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let files = std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").file_name());
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_the_folders_is_carried() {
+    fn every_shipped_file_is_embedded() {
         assert_eq!(builtin_scenes().collect::<Vec<_>>(), names_in("scenes", ".toml"));
         let mut scripts = names_in("scripts", ".rhai");
         scripts.retain(|name| !name.ends_with(".d"));
@@ -193,10 +195,10 @@ mod tests {
     }
 
     #[test]
-    fn no_carried_scene_needs_the_disk() {
+    fn no_embedded_scene_needs_the_disk() {
         for name in builtin_scenes() {
             let scene = load_builtin_scene(name, &[]).expect("a scene").unwrap_or_else(|p| panic!("{name}: {p}"));
-            assert!(!scene.world.bodies.rigid.is_empty() || !scene.world.bodies.soft.is_empty(), "{name}");
+            assert!(scene.world.bodies.iter().any(|(_, body)| body.mass().is_some()), "{name}");
         }
         assert!(carried(Path::new("fingerpad:/scenes/../hands/left.toml")).is_some());
         assert!(carried(Path::new("fingerpad:/hands/nobody.toml")).is_none());
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_reach_a_carried_scene() {
+    fn settings_apply_to_an_embedded_scene() {
         let scene = load_builtin_scene("rest", &[Setting::new("dt", 0.005)]).expect("a scene").expect("a sound one");
         assert_eq!((scene.name.as_str(), scene.world.parameters.dt), ("rest", 0.005));
         assert!(load_builtin_scene("nothing", &[]).is_none() && builtin_scene("nothing").is_none());

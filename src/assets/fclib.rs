@@ -15,7 +15,7 @@ use super::problem::Problems;
 use crate::problem::{ContactProblem, Law};
 
 /// Most rows or columns of a matrix that is read: it is kept dense.
-const MOST: usize = 20_000;
+const MAX_SIZE: usize = 20_000;
 
 /// Reads the problem of a file, and checks it.
 pub fn read_fclib(file: &Path) -> Result<ContactProblem, Problems> {
@@ -83,8 +83,8 @@ fn whole(file: &File, path: &str) -> Result<i64, String> {
 fn matrix(file: &File, path: &str) -> Result<DMatrix<f64>, String> {
     let size = |name: &str| {
         let size = whole(file, &format!("{path}/{name}"))?;
-        let fits = usize::try_from(size).ok().filter(|size| *size <= MOST);
-        fits.ok_or_else(|| format!("{path}/{name}: expected a size up to {MOST}, found {size}"))
+        let fits = usize::try_from(size).ok().filter(|size| *size <= MAX_SIZE);
+        fits.ok_or_else(|| format!("{path}/{name}: expected a size up to {MAX_SIZE}, found {size}"))
     };
     let (rows, columns, count) = (size("m")?, size("n")?, whole(file, &format!("{path}/nz"))?);
     let [p, i] = ["p", "i"].map(|name| wholes(file, &format!("{path}/{name}")));

@@ -7,23 +7,23 @@ use super::builtin::{carried, is_carried};
 use super::limits;
 use super::problem::{Problem, Problems, line_column};
 
-/// Where texts come from, by the paths of their files: the disk and what the program carries, or a set that was kept. It remembers what was
-/// read: whoever asks twice gets the same text, and a run can be repeated from what it was made from.
+/// The contents of files by their paths: from the disk and the files that the program carries, or from a set that was kept. Contents that were
+/// read are remembered, so a second read returns the same bytes, and a run can be repeated from its inputs.
 ///
-/// A clone shares its memory.
+/// Clones share what was read.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
-    /// The only files there are; without it those of the disk.
-    kept: Option<Arc<BTreeMap<String, String>>>,
-    /// The only folders of the disk that are seen, with links resolved; without it all.
+    /// The fixed set of files; `None` for those of the disk.
+    kept: Option<Arc<BTreeMap<String, Vec<u8>>>>,
+    /// The only visible folders of the disk, with links resolved; `None` for all.
     folders: Option<Arc<Vec<PathBuf>>>,
     read: Arc<Mutex<Read>>,
 }
 
-/// What a text is, which decides how large it may be.
+/// The kind of a file, which decides how large it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextKind {
-    /// A scene, a hand or the profile of a device.
+    /// A scene, hand or device profile.
     Description,
     /// A script.
     Script,
@@ -32,7 +32,7 @@ pub enum TextKind {
 }
 
 impl TextKind {
-    /// The most bytes of such a file.
+    /// Size limit in bytes.
     pub fn most(self) -> u64 {
         match self {
             Self::Description => limits::DESCRIPTION_BYTES,
@@ -42,89 +42,96 @@ impl TextKind {
     }
 }
 
-/// What was read.
+/// The cache.
 #[derive(Debug, Default)]
 struct Read {
-    texts: BTreeMap<String, String>,
-    /// Paths in the order in which they were read.
+    contents: BTreeMap<String, Arc<[u8]>>,
+    /// Paths in the order of reading.
     order: Vec<String>,
     bytes: u64,
 }
 
 impl Files {
-    /// A set of files by their paths, and no others: nothing of the disk is seen.
-    pub fn kept(files: BTreeMap<String, String>) -> Self {
+    /// A fixed set of files by path; the disk is not visible.
+    pub fn kept<T: Into<Vec<u8>>>(files: BTreeMap<String, T>) -> Self {
+        let files = files.into_iter().map(|(path, contents)| (path, contents.into())).collect();
         Self { kept: Some(Arc::new(files)), ..Self::default() }
     }
 
-    /// Whether only a set of kept files is seen.
+    /// Whether only a fixed set of files is visible.
     pub fn are_kept(&self) -> bool {
         self.kept.is_some()
     }
 
-    /// The files that a script may see: those in its folder and below it, in the folders `scenes` and `hands` beside its own, and those that
-    /// the program carries. Links do not lead out of these folders. What was read is remembered in common.
+    /// The files that a script may read: those in its folder and below it, in the folders `scenes` and `hands` next to
+    /// it, and the embedded ones. Links must not lead out of these folders. The cache is shared.
     pub fn of_script(&self, script: &Path) -> Self {
         let own = script.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut folders = Vec::new();
         if let Ok(own) = own.canonicalize() {
             let beside = own.parent().into_iter().flat_map(|above| ["scenes", "hands"].map(|kind| above.join(kind)));
-            // A link in their place leads elsewhere.
+            // A link would lead elsewhere.
             folders.extend(beside.filter(|folder| folder.canonicalize().is_ok_and(|real| real == *folder)));
             folders.push(own);
         }
         Self { folders: Some(Arc::new(folders)), ..self.clone() }
     }
 
-    /// The text of a file.
+    /// The text of a file, which must be UTF-8.
     pub fn read_text(&self, file: &Path, kind: TextKind) -> Result<String, Problems> {
-        let path = Self::key(file);
-        if let Some(text) = self.read().texts.get(&path) {
-            return Ok(text.clone());
+        let bytes = self.read_bytes(file, kind)?;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(text.into()),
+            Err(error) => {
+                let sound = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+                let (line, column) = line_column(&sound, sound.len());
+                let message = "not UTF-8 text".into();
+                Err(Problems(vec![Problem { file: file.into(), line, column, key: String::new(), message }]))
+            }
         }
-        let text = match &self.kept {
+    }
+
+    /// The bytes of a file.
+    pub fn read_bytes(&self, file: &Path, kind: TextKind) -> Result<Arc<[u8]>, Problems> {
+        let path = Self::key(file);
+        if let Some(contents) = self.read().contents.get(&path) {
+            return Ok(contents.clone());
+        }
+        let contents: Arc<[u8]> = match &self.kept {
             Some(kept) => kept
                 .get(&path)
-                .cloned()
-                .ok_or_else(|| Problems::with_file(file, "cannot be read: it is not among the files that were kept"))?,
-            None => self.read_from_disk(file, kind)?,
+                .ok_or_else(|| Problems::with_file(file, "cannot be read: it is not among the recorded files"))?
+                .as_slice()
+                .into(),
+            None => self.read_from_disk(file, kind)?.into(),
         };
         let mut read = self.read();
-        read.bytes += text.len() as u64;
+        read.bytes += contents.len() as u64;
         if read.bytes > limits::ALL_BYTES {
             let most = limits::ALL_BYTES;
             return Err(Problems::with_file(
                 file,
-                format!("cannot be read: all files of a run have at most {most} bytes together"),
+                format!("cannot be read: all files of a run together exceed the limit of {most} bytes"),
             ));
         }
         read.order.push(path.clone());
-        read.texts.insert(path, text.clone());
-        Ok(text)
+        read.contents.insert(path, contents.clone());
+        Ok(contents)
     }
 
-    fn read_from_disk(&self, file: &Path, kind: TextKind) -> Result<String, Problems> {
+    fn read_from_disk(&self, file: &Path, kind: TextKind) -> Result<Vec<u8>, Problems> {
         if let Some(text) = carried(file) {
             return Ok(text.into());
         }
         let place = self.place(file).map_err(|why| Problems::with_file(file, format!("cannot be read: {why}")))?;
-        let bytes = read_bounded(&place, kind.most()).map_err(|fault| Problems::with_file(file, fault.to_string()))?;
-        String::from_utf8(bytes).map_err(|error| {
-            let sound = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
-            let (line, column) = line_column(&sound, sound.len());
-            let message = match kind {
-                TextKind::Mesh => "not UTF-8 text; a mesh is read as ASCII, so save it in an ASCII format".into(),
-                _ => "not UTF-8 text".into(),
-            };
-            Problems(vec![Problem { file: file.into(), line, column, key: String::new(), message }])
-        })
+        read_bounded(&place, kind.most()).map_err(|fault| Problems::with_file(file, fault.to_string()))
     }
 
-    /// The path on the disk, with links resolved if only some folders are seen, or why it is not seen.
+    /// The path on the disk, with links resolved if only some folders are visible, or why it is not visible.
     fn place(&self, file: &Path) -> Result<PathBuf, &'static str> {
         const OUTSIDE: &str = "it lies outside of the script's folder";
         let Some(folders) = &self.folders else { return Ok(file.into()) };
-        // What is not there is judged by its name, so that a script does not learn what is there outside.
+        // A missing file is judged by its name, so that a script cannot probe for files outside.
         let place = file.canonicalize().or_else(|_| std::path::absolute(file).map(|path| without_dots(&path)));
         place.ok().filter(|place| folders.iter().any(|folder| place.starts_with(folder))).ok_or(OUTSIDE)
     }
@@ -134,7 +141,7 @@ impl Files {
         self.why_absent(file).is_none()
     }
 
-    /// Why a file cannot be used, if it cannot: it is not there, not regular, or out of sight.
+    /// Why a file cannot be used, if so: missing, not regular, or not visible.
     pub fn why_absent(&self, file: &Path) -> Option<String> {
         let shown = file.display();
         let is_there = match &self.kept {
@@ -150,18 +157,18 @@ impl Files {
         (!is_there).then(|| format!("there is no file {shown}"))
     }
 
-    /// Path and text of what was read, in that order, without the first few.
-    pub fn read_after(&self, few: usize) -> Vec<(String, String)> {
+    /// Path and contents of the files that were read, in that order, without the first few.
+    pub fn read_after(&self, few: usize) -> Vec<(String, Vec<u8>)> {
         let read = self.read();
-        read.order.iter().skip(few).map(|path| (path.clone(), read.texts[path].clone())).collect()
+        read.order.iter().skip(few).map(|path| (path.clone(), read.contents[path].to_vec())).collect()
     }
 
-    /// Paths of what was read, in that order.
+    /// Paths of the files read, in order.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.read().order.iter().map(PathBuf::from).collect()
     }
 
-    /// A path as it is kept: with the same separators on every system.
+    /// A path with the same separators on every system.
     pub fn key(file: &Path) -> String {
         let text = file.to_string_lossy();
         if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() }
@@ -172,7 +179,7 @@ impl Files {
     }
 }
 
-/// An absolute path with `.` and `..` worked out by name.
+/// An absolute path with `.` and `..` resolved lexically.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -192,7 +199,7 @@ mod tests {
     const ANY: TextKind = TextKind::Description;
 
     #[test]
-    fn what_was_read_is_remembered_and_stays_the_same() {
+    fn files_are_cached_and_unchanged() {
         let folder = std::env::temp_dir().join(format!("fingerpad-files-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         let (one, two) = (folder.join("one.txt"), folder.join("two.txt"));
@@ -214,7 +221,7 @@ mod tests {
         assert_eq!(kept.read_text(&one, ANY).as_deref(), Ok("first"));
         assert!(kept.is_there(&two) && !kept.is_there(Path::new("Cargo.toml")) && kept.are_kept());
         let problem = kept.read_text(Path::new("Cargo.toml"), ANY).expect_err("a problem");
-        assert!(problem.to_string().contains("not among the files that were kept"), "{problem}");
+        assert!(problem.to_string().contains("not among the recorded files"), "{problem}");
         let carried = Path::new("fingerpad:/hands/right.toml");
         assert!(kept.read_text(carried, ANY).is_err(), "not what is carried now either");
     }
@@ -230,7 +237,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_script_sees_its_folder_and_nothing_else() {
+    fn a_script_reads_only_its_folder() {
         let root = std::env::temp_dir().join(format!("fingerpad-seen-{}", std::process::id()));
         let folder = root.join("scripts");
         for name in ["scripts/deep", "scenes", "secret"] {

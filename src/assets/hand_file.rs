@@ -1,8 +1,7 @@
 use std::path::Path;
 
-use super::builtin::RIGHT_HAND;
-use super::files::{Files, TextKind};
-use super::mesh_file::parse_tet_mesh;
+use super::builtin::{LEFT_HAND, RIGHT_HAND};
+use super::files::Files;
 use super::problem::Problems;
 use super::table::{Document, Table, listed, nearest};
 use crate::hand::ranges::{self, Range};
@@ -13,32 +12,53 @@ use crate::hand::{
 use crate::math::Vec3;
 use crate::tracking::{ANGLES, Finger, Segment, Side};
 
-/// Reads a hand file: lengths in metres, angles in degrees, everything else SI. A file with `base = "other.toml"` holds only
-/// what differs from the other.
+/// Reads a hand file: lengths in metres, angles in degrees, everything else in SI units. A file with `base =
+/// "other.toml"` contains only the differences.
 pub fn load_hand(file: &Path) -> Result<HandDescription, Problems> {
     Files::default().load_hand(file)
 }
 
 impl Files {
-    /// Reads a hand file and those that it names, as [`load_hand`] does from the disk.
+    /// Reads a hand file and the files that it refers to, like [`load_hand`] from the disk.
     pub fn load_hand(&self, file: &Path) -> Result<HandDescription, Problems> {
         read_document(Document::load_over_bases(self, file)?, self)
     }
 }
 
-/// Reads a hand file and makes the hand ready: what cannot be meshed is a problem of the file too.
+/// Reads a hand file and builds the model: meshing errors are problems of the file too.
 pub fn load_hand_model(file: &Path) -> Result<HandModel, Problems> {
     HandModel::new(load_hand(file)?).map_err(|fault| Problems::with_file(file, fault.to_string()))
 }
 
-/// The description of the average right hand that the program carries with it.
+/// The description of the built-in average right hand.
 pub fn builtin_hand() -> Result<HandDescription, Problems> {
     load_hand(Path::new(RIGHT_HAND))
 }
 
-/// The average right hand that the program carries with it, ready.
+/// The model of the built-in average right hand.
 pub fn builtin_hand_model() -> Result<HandModel, Problems> {
     HandModel::new(builtin_hand()?).map_err(|fault| Problems::with_file(Path::new(RIGHT_HAND), fault.to_string()))
+}
+
+impl HandModel {
+    /// The built-in average right hand.
+    ///
+    /// ```
+    /// use fingerpad::hand::HandModel;
+    /// use fingerpad::tracking::Side;
+    ///
+    /// let [left, right] = [HandModel::left()?, HandModel::right()?];
+    /// assert_eq!([left.description.side, right.description.side], [Side::Left, Side::Right]);
+    /// # Ok::<(), fingerpad::assets::Problems>(())
+    /// ```
+    pub fn right() -> Result<Self, Problems> {
+        builtin_hand_model()
+    }
+
+    /// The built-in average left hand, the mirror image of the right one.
+    pub fn left() -> Result<Self, Problems> {
+        load_hand_model(Path::new(LEFT_HAND))
+    }
 }
 
 fn read_document(document: Document, files: &Files) -> Result<HandDescription, Problems> {
@@ -73,11 +93,11 @@ fn read_hand(root: &Table<'_>, files: &Files) -> Result<HandDescription, Problem
     if mesh_problems.0.is_empty() { Ok(hand) } else { Err(mesh_problems) }
 }
 
-/// The factor on all lengths that `scale` or `hand_length` asks for.
+/// The scale factor from `scale` or `hand_length`.
 fn read_scale(root: &Table<'_>, hand: &HandDescription) -> Option<f64> {
     let (scale, length) = (root.has("scale"), root.has("hand_length"));
     if scale && length {
-        root.complain("scale", "`scale` and `hand_length` exclude each other; leave one out");
+        root.complain("scale", "`scale` and `hand_length` exclude each other; remove one");
     }
     if length {
         let own = hand.hand_length();
@@ -112,7 +132,7 @@ fn read_finger(root: &Table<'_>, finger: Finger) -> FingerDescription {
     let degrees: [[f64; 2]; 4] = table.rows("limits", ranges::ANGLE);
     for [low, high] in degrees {
         if low > high {
-            table.complain("limits", format!("the least angle {low} is greater than the greatest {high}"));
+            table.complain("limits", format!("the minimum angle {low} exceeds the maximum {high}"));
         }
     }
     let axes = if table.has("axes") {
@@ -196,7 +216,7 @@ fn read_mesh(root: &Table<'_>, files: &Files) -> (MeshOptions, Problems) {
                 continue;
             }
             let path = replaced.path(&name);
-            match files.read_text(&path, TextKind::Mesh).and_then(|text| parse_tet_mesh(&path, &text)) {
+            match files.load_tet_mesh(&path, 1.0) {
                 Ok(mesh) => options.replaced.push((segment, mesh)),
                 Err(Problems(mut found)) => {
                     if let Some(why) = files.why_absent(&path) {
@@ -219,7 +239,7 @@ fn read_poses(root: &Table<'_>, fingers: &[FingerDescription; 5]) -> Vec<NamedPo
     for pose in POSES {
         if !table.has(pose) {
             let near = nearest(pose, &own).filter(|near| !POSES.contains(near));
-            let hint = near.map_or(String::new(), |near| format!("; is `{near}` meant to be it?"));
+            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             table.complain("", format!("the pose `{pose}` is missing; a hand has {}{hint}", listed(&POSES)));
         }
     }
@@ -230,7 +250,7 @@ fn read_poses(root: &Table<'_>, fingers: &[FingerDescription; 5]) -> Vec<NamedPo
             let degrees: [f64; 4] = pose.numbers(finger.name(), ranges::ANGLE);
             for (i, angle) in degrees.iter().enumerate() {
                 let [low, high] = fingers[finger as usize].limits[i];
-                // Room for the rounding of degrees.
+                // Margin for the rounding of degrees.
                 if angle.to_radians() < low - 1e-9 || angle.to_radians() > high + 1e-9 {
                     let (low, high) = (low.to_degrees().round(), high.to_degrees().round());
                     pose.complain(finger.name(), format!("{angle}° is outside the joint's limits, {low}° to {high}°"));

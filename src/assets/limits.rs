@@ -1,4 +1,4 @@
-//! What files and worlds may hold. `docs/threats.md` lists these, and a test holds it to them.
+//! Limits of files and worlds. `docs/threats.md` lists them, checked by a test.
 
 /// Bytes of a scene, a hand or the profile of a device.
 pub const DESCRIPTION_BYTES: u64 = 4 << 20;
@@ -14,6 +14,8 @@ pub const PROBLEM_BYTES: u64 = 1 << 30;
 pub const RECORDING_BYTES: u64 = 1 << 30;
 /// Triangles of a surface from a file.
 pub const TRIANGLES: usize = 100_000;
+/// Vertices of a surface from a file, with those that no triangle uses and those that are repeated.
+pub const VERTICES: usize = 3 * TRIANGLES;
 /// Tetrahedra of a mesh from a file.
 pub const TETRAHEDRA: usize = 35_000;
 /// Levels of `base`.

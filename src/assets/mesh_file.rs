@@ -1,16 +1,16 @@
-//! Meshes from files: closed surfaces, and tetrahedra. A reader for each format of the latter makes a draft that
-//! remembers where every element stands; what makes a draft a sound mesh is the same for all.
+//! Meshes from files: closed surfaces, and tetrahedra. A reader for each format makes a draft that remembers the place of every element; the
+//! checks of a draft are the same for all formats.
 
 mod gmsh;
-mod obj;
 mod scan;
 mod size;
+mod surface;
 mod vtk;
 
 use std::path::Path;
 
-pub use self::obj::parse_surface_mesh;
 use self::scan::{Fault, Scanner};
+use super::files::{Files, TextKind};
 use super::limits::TETRAHEDRA;
 use super::problem::{Problem, Problems, line_column};
 use crate::math::Vec3;
@@ -18,13 +18,25 @@ use crate::mesh::{MeshFault, TetMesh};
 
 /// Reads a tetrahedral mesh from the text of a Gmsh 2.2 or 4.1 ASCII file or a legacy VTK ASCII unstructured grid.
 ///
-/// The format is recognised by the text; `file` only goes into the problems. Coordinates are taken as they stand.
-/// Points, lines and faces are skipped, and so are nodes that no tetrahedron uses; other solids are refused.
-pub fn parse_tet_mesh(file: &Path, text: &str) -> Result<TetMesh, Problems> {
-    read(text).and_then(|draft| draft.finish()).map_err(|Fault { at, section, message }| {
+/// The format is recognised by the text; `file` only goes into the problems. Coordinates times `scale` are metres.
+/// Points, lines, faces and unused nodes are skipped; other solids are rejected.
+fn parse_tet_mesh(file: &Path, text: &str, scale: f64) -> Result<TetMesh, Problems> {
+    read(text).and_then(|draft| draft.finish(scale)).map_err(|Fault { at, section, message }| {
         let (line, column) = line_column(text, at);
         Problems(vec![Problem { file: file.into(), line, column, key: section.into(), message }])
     })
+}
+
+impl Files {
+    /// Reads a tetrahedral mesh from a Gmsh 2.2 or 4.1 ASCII file or a legacy VTK ASCII unstructured grid. Coordinates times `scale` are
+    /// metres.
+    pub fn load_tet_mesh(&self, file: &Path, scale: f64) -> Result<TetMesh, Problems> {
+        if surface::is_other_than_obj(&self.read_bytes(file, TextKind::Mesh)?) {
+            let fix = "fill it with tetrahedra, as with `gmsh -3 -format msh41`, and name the `.msh` file here";
+            return Err(Problems::with_file(file, format!("found a surface, expected tetrahedra: {fix}")));
+        }
+        parse_tet_mesh(file, &self.read_text(file, TextKind::Mesh)?, scale)
+    }
 }
 
 fn read(text: &str) -> Result<Draft, Fault<'_>> {
@@ -49,7 +61,7 @@ fn read(text: &str) -> Result<Draft, Fault<'_>> {
     Err(start.fault(at, message))
 }
 
-/// Why an element with nodes on its edges is refused: the simulation is of linear tetrahedra, and to drop nodes would
+/// Why an element with mid-edge nodes is rejected: the simulation uses linear tetrahedra, and dropping nodes would
 /// change the shape.
 fn higher_order(element: &str, number: u64, kind: u64, linear: &str) -> String {
     format!(
@@ -58,7 +70,7 @@ fn higher_order(element: &str, number: u64, kind: u64, linear: &str) -> String {
     )
 }
 
-/// Why a solid that is no tetrahedron is refused.
+/// Why a solid other than a tetrahedron is rejected.
 fn other_solid(element: &str, number: u64, kind: u64, linear: &str) -> String {
     format!(
         "{element} {number} is a solid other than a tetrahedron (type {kind}), expected type {linear}: leaving it out would leave \
@@ -66,31 +78,31 @@ fn other_solid(element: &str, number: u64, kind: u64, linear: &str) -> String {
     )
 }
 
-/// A tetrahedron as it stands in the file.
+/// A tetrahedron of the file.
 struct Tet {
     /// Its number in the file.
     number: u64,
-    /// The offset of what stands for it in the file.
+    /// Its offset in the file.
     at: usize,
     /// Indices of [`Draft::nodes`].
     nodes: [usize; 4],
 }
 
-/// What a reader found: every reference is sound, the shapes are not yet looked at.
+/// Result of a reader: all references are valid, shapes are not yet checked.
 struct Draft {
-    /// The section of the elements, what the format calls them, and the offset of the section.
+    /// The section of the elements, the format's name for them, and the offset of the section.
     section: &'static str,
     element: &'static str,
     heading: usize,
     nodes: Vec<Vec3>,
     tets: Vec<Tet>,
-    /// How many elements were of other types.
+    /// Number of elements of other types.
     skipped: usize,
 }
 
 impl Draft {
-    /// Drops unused nodes and checks the mesh.
-    fn finish(self) -> Result<TetMesh, Fault<'static>> {
+    /// Removes unused nodes and checks the mesh.
+    fn finish(self, scale: f64) -> Result<TetMesh, Fault<'static>> {
         let mut used = vec![false; self.nodes.len()];
         for &node in self.tets.iter().flat_map(|tet| &tet.nodes) {
             used[node] = true;
@@ -101,7 +113,7 @@ impl Draft {
             // u32 is enough: more nodes would take tens of gigabytes of text.
             renumbered.push(mesh.nodes.len() as u32);
             if used {
-                mesh.nodes.push(*node);
+                mesh.nodes.push(scale * node);
             }
         }
         mesh.tets = self.tets.iter().map(|tet| tet.nodes.map(|node| renumbered[node])).collect();
@@ -119,7 +131,7 @@ impl Draft {
         }
     }
 
-    /// Says in terms of the file what is wrong with the mesh made from it.
+    /// Describes an error of the mesh in terms of the file.
     fn fault(&self, mesh: &TetMesh, fault: &MeshFault) -> Fault<'static> {
         let at_tet = |tet: usize| self.tets.get(tet).map_or((0, self.heading), |tet| (tet.number, tet.at));
         let element = self.element;

@@ -1,5 +1,5 @@
-//! Rank 6: the only reader of `hands/`, `scenes/` and `devices/`. A file comes in; a checked description or every problem in it
-//! goes out.
+//! Rank 6: the only reader of `hands/`, `scenes/` and `devices/`. Returns a checked description or all problems of a
+//! file.
 
 mod bounded;
 mod builtin;
@@ -21,16 +21,15 @@ pub use builtin::{
     builtin_scene_file, builtin_scenes, builtin_scripts, load_builtin_scene, nearest_builtin,
 };
 pub use device_file::{
-    Anchor, DeviceKind, DeviceProfile, FilterSettings, HapticSettings, HapticSource, Parts, PlaceSettings, Port,
-    SensorMap, load_device,
+    DeviceKind, DeviceProfile, FilterSettings, HapticSettings, HapticSource, Parts, PlaceSettings, Port, SensorMap,
+    TrackerAnchor, load_device,
 };
 #[cfg(feature = "fclib")]
 pub use fclib::{read_fclib, write_fclib};
 pub use files::{Files, TextKind};
 pub use hand_file::{builtin_hand, builtin_hand_model, load_hand, load_hand_model};
-pub use mesh_file::{parse_surface_mesh, parse_tet_mesh};
 pub use picture_file::png_bytes;
 pub use problem::{Problem, Problems};
 pub use scene_file::{
-    Cost, FileKind, Names, NoSetting, Scene, Setting, Viewpoint, file_kind, load_scene, parse_scene, setting_keys,
+    Cost, FileKind, NoSetting, Scene, Setting, Viewpoint, file_kind, load_scene, parse_scene, setting_keys,
 };

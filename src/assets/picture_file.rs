@@ -1,4 +1,4 @@
-/// The bytes of a PNG file: rows from the top, three bytes (sRGB) a pixel. An error says what is wrong with the sizes.
+/// The bytes of a PNG file: rows from the top, three bytes (sRGB) per pixel. Fails if the sizes do not match.
 pub fn png_bytes(width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_png_reads_back_as_it_was() {
+    fn a_png_round_trips() {
         let pixels: Vec<u8> = (0..3 * 5 * 2).map(|i| 7 * i as u8).collect();
         let bytes = png_bytes(5, 2, &pixels).expect("a picture");
         let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a header");

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// One thing wrong with a file: where it stands, and what was expected there.
+/// A problem of a file with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The file.
@@ -12,7 +12,7 @@ pub struct Problem {
     pub column: usize,
     /// The key, as a dotted path, or the section of a mesh file; empty if none.
     pub key: String,
-    /// What is wrong and what was expected, in one sentence without a full stop.
+    /// The problem and what was expected, one sentence without a full stop.
     pub message: String,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything wrong with the files that were read, in the order of the files; never empty as an error.
+/// All problems of the files read, in the order of the files; never empty as an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 

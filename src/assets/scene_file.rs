@@ -1,7 +1,7 @@
-//! Scenes from files: bodies, materials, hands and what they are run with. `scenes/README.md` is the reference of the
-//! format.
+//! Scene files: bodies, materials, hands and parameters. `scenes/README.md` is the reference of the format.
 
 mod attachments;
+mod beam;
 mod bodies;
 mod cost;
 mod hands;
@@ -23,54 +23,48 @@ pub use self::settings::{NoSetting, Setting, setting_keys};
 use super::files::{Files, TextKind};
 use super::problem::Problems;
 use super::table::{Document, Table, nearest};
+#[cfg(doc)]
+use crate::body::Bodies;
+use crate::body::{Body, Handle, RigidBody, SoftBody};
 use crate::hand::HandModel;
 use crate::math::Vec3;
-use crate::mesh::TetMesh;
-use crate::sim::World;
-use crate::tracking::{Driven, PoseSequence};
+use crate::sim::{Status, TOP_SPEED, World};
+use crate::tracking::{Driven, PoseSequence, SampleSource};
 
-/// Length of a scene that names none, s.
+/// Default duration of a scene, s.
 const SECONDS: f64 = 2.0;
 
-/// A world as a file describes it, ready to be stepped.
+/// The world of a file, ready to step.
 #[derive(Debug, Default)]
 pub struct Scene {
-    /// Shown to people.
+    /// Display name.
     pub name: String,
-    /// How long it is meant to run, s.
+    /// Duration, s.
     pub seconds: f64,
-    /// The world at its start.
+    /// The world in its initial state.
     pub world: World,
-    /// Names of its bodies.
-    pub names: Names,
-    /// The motion that each hand is told.
+    /// Tracked motion of each hand.
     pub motions: Vec<Option<PoseSequence>>,
-    /// The constant part of each hand.
-    pub models: Vec<Arc<HandModel>>,
-    /// The elements of each soft body.
-    pub soft_meshes: Vec<TetMesh>,
     /// Colours of bodies, by name; red, green and blue from 0 to 1.
     pub colours: BTreeMap<String, [f64; 3]>,
-    /// From where it is looked at, if the file says so.
+    /// Camera, if the file has one.
     pub camera: Option<Viewpoint>,
-    /// Threads to work with.
-    pub threads: usize,
     /// Seed of random numbers, for scripts.
     pub seed: u64,
-    /// What its bodies cost when it was read, with those that they were added to.
+    /// Cost of its bodies, including those of the world they were added to.
     pub used: Cost,
 }
 
-/// From where a scene is looked at.
+/// Camera of a scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Viewpoint {
-    /// Where the eye is, m.
+    /// Eye position, m.
     pub position: Vec3,
-    /// What is in the middle of the picture, m.
+    /// Target in the centre of the picture, m.
     pub target: Vec3,
 }
 
-/// What a TOML file describes.
+/// Kind of a TOML file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A hand.
@@ -81,31 +75,33 @@ pub enum FileKind {
     Device,
 }
 
-/// Keys at the top of a device's profile that neither hand nor scene has.
+/// Top-level keys of a device profile that neither hand nor scene has.
 const OF_DEVICES: [&str; 10] =
     ["kind", "sensor", "port", "usb", "baud", "user", "latency", "filter", "place", "haptics"];
 
-/// Keys at the top of a scene that no hand has.
+/// Top-level keys of a scene that no hand has.
 const OF_SCENES: [&str; 11] =
     ["body", "hand", "material", "pair", "attachment", "contact", "solver", "camera", "gravity", "dt", "seconds"];
 
-/// Tells by its content, and that of the files that it is based on, whether a file describes a hand, a scene or a device. A misspelt key of
-/// a scene or a device is a sign too; a file that gives none is taken for a hand.
+/// Detects from the content of a file, and of its base files, whether it is a hand, a scene or a device. Misspelt keys
+/// of a scene or a device count too; the default is a hand.
 pub fn file_kind(file: &Path) -> Result<FileKind, Problems> {
     Files::default().file_kind(file)
 }
 
-/// Names of the bodies of a scene, each kind in the order of its bodies.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
-    /// Hands.
-    pub hands: Vec<String>,
-    /// Rigid bodies.
-    pub rigid: Vec<String>,
-    /// Soft bodies.
-    pub soft: Vec<String>,
-    /// The static world.
-    pub fixed: Vec<String>,
+impl Scene {
+    /// Why a step ended the run, in words; none if it did not.
+    pub fn fault(&self, status: Status) -> Option<String> {
+        let time = self.world.time();
+        match status {
+            Status::Done => None,
+            Status::NotFinite => Some(format!("the state is not finite at {time:.4} s")),
+            Status::TooFast(id) => {
+                let (name, speed) = (self.world.bodies.name(id), self.world.top_speed(id));
+                Some(format!("`{name}` moved at {speed:.3e} m/s at {time:.4} s; no body may exceed {TOP_SPEED} m/s"))
+            }
+        }
+    }
 }
 
 /// Reads a scene file and builds its world, with some parameters set from outside.
@@ -113,7 +109,7 @@ pub fn load_scene(file: &Path, settings: &[Setting]) -> Result<Scene, Problems> 
     Files::default().load_scene(file, settings)
 }
 
-/// Builds the world of a scene from the text of its file; files that it names are looked for beside it.
+/// Builds the world of a scene from the text of its file; referenced files are relative to it.
 pub fn parse_scene(file: &Path, text: &str, settings: &[Setting]) -> Result<Scene, Problems> {
     Files::default().parse_scene(file, text, settings)
 }
@@ -148,7 +144,7 @@ impl Files {
         self.parse_part(file, text, settings, Cost::default())
     }
 
-    /// The same, of what is added to a world whose bodies cost something already: what is too much together is a problem.
+    /// The same, for additions to a world with existing bodies: the total cost is checked.
     pub fn parse_part(&self, file: &Path, text: &str, settings: &[Setting], used: Cost) -> Result<Scene, Problems> {
         let mut document = Document::parse(file, text)?;
         settings::apply(&mut document, settings);
@@ -166,7 +162,6 @@ fn read_scene(root: &Table<'_>, name: &str, used: Cost, files: &Files, problems:
         name: root.text_or("name", name),
         seconds: root.number_or("seconds", SECONDS, ranges::SECONDS),
         world: World::new(parameters::read_parameters(root)),
-        threads: root.count_or("threads", 1, ranges::THREADS),
         seed: root.count_or("seed", 0, ranges::SEED) as u64,
         used,
         camera: root.table_if_any("camera").and_then(|table| read_camera(&table)),
@@ -181,7 +176,7 @@ fn read_scene(root: &Table<'_>, name: &str, used: Cost, files: &Files, problems:
     scene
 }
 
-/// An eye looks at something else than itself, and not straight up or down, where nothing says what is above.
+/// Eye and target must differ, and the view must not be vertical.
 fn read_camera(table: &Table<'_>) -> Option<Viewpoint> {
     let view =
         Viewpoint { position: table.vector("position", ranges::PLACE), target: table.vector("target", ranges::PLACE) };
@@ -195,7 +190,7 @@ fn read_camera(table: &Table<'_>) -> Option<Viewpoint> {
     is_sound.then_some(view)
 }
 
-/// Names are one word each, and no two bodies share one: attachments and settings go by them.
+/// Names are single words and unique: attachments and settings refer to them.
 fn check_names(root: &Table<'_>) {
     let hands: Vec<&str> = root.named("hand").into_iter().map(|(name, _)| name).collect();
     for kind in ["material", "body", "hand"] {
@@ -215,40 +210,54 @@ fn check_names(root: &Table<'_>) {
 }
 
 impl Scene {
-    /// Hands the tracked sample of the end of the coming step to each hand that has a motion.
+    /// Passes the tracked sample at the end of the coming step to each hand with a motion.
     pub fn feed(&mut self) {
         self.feed_rest(&Driven::default());
     }
 
-    /// The same, but for what devices move.
+    /// The same, except for parts that devices move.
     pub fn feed_rest(&mut self, device: &Driven) {
         let time = self.world.time() + self.world.parameters.dt;
-        for (hand, motion) in self.world.bodies.hands.iter_mut().zip(&self.motions) {
+        for (number, motion) in self.motions.iter().enumerate() {
+            let hand = self.world.bodies.hand_mut(number);
             let sample = motion.as_ref().and_then(|motion| motion.sample(time));
             let side = hand.model().description.side;
-            if let Some(sample) = sample.and_then(|sample| device.rest_of(side, sample)) {
-                hand.track(sample);
+            hand.skeleton.tracked.inlet_mut().claim_for_devices(device, side);
+            if let Some(sample) = sample {
+                hand.track_from(SampleSource::SceneMotion, sample);
             }
         }
     }
 
-    /// Number of a hand among the hands.
+    /// Index of a hand.
     pub fn hand(&self, name: &str) -> Option<usize> {
-        self.names.hands.iter().position(|own| own == name)
+        self.hand_names().position(|own| own == name)
     }
 
-    /// Number of a rigid body among the rigid bodies.
-    pub fn rigid(&self, name: &str) -> Option<usize> {
-        self.names.rigid.iter().position(|own| own == name)
+    /// Names of the hands, in the order of [`Bodies::hand_ids`].
+    pub fn hand_names(&self) -> impl Iterator<Item = &str> {
+        let bodies = &self.world.bodies;
+        bodies.hand_ids().iter().map(|&hand| bodies.name(hand))
     }
 
-    /// Number of a soft body among the soft bodies.
-    pub fn soft(&self, name: &str) -> Option<usize> {
-        self.names.soft.iter().position(|own| own == name)
+    /// Names of the bodies of a kind.
+    pub fn names_of<T: Body>(&self) -> impl Iterator<Item = &str> {
+        let bodies = &self.world.bodies;
+        bodies.of::<T>().map(|(body, _)| bodies.name(body))
     }
 
-    /// Number of a part of the static world among those.
-    pub fn fixed(&self, name: &str) -> Option<usize> {
-        self.names.fixed.iter().position(|own| own == name)
+    /// The models of the hands.
+    pub fn models(&self) -> impl Iterator<Item = &Arc<HandModel>> {
+        self.world.bodies.hands().map(|hand| hand.model())
+    }
+
+    /// A rigid body by its name.
+    pub fn rigid(&self, name: &str) -> Option<Handle<RigidBody>> {
+        self.world.bodies.find_as(name)
+    }
+
+    /// A soft body by its name.
+    pub fn soft(&self, name: &str) -> Option<Handle<SoftBody>> {
+        self.world.bodies.find_as(name)
     }
 }

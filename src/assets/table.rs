@@ -1,4 +1,4 @@
-//! Reading checked values out of TOML with every problem noted where it stands.
+//! Reads checked values from TOML and reports every problem with its position.
 
 mod bases;
 mod document;
@@ -10,18 +10,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub(super) use self::document::{Document, Entry, Value};
-use self::words::{expected, short};
-pub(super) use self::words::{listed, nearest, unknown};
+use self::words::short;
 use super::builtin::is_carried;
 use crate::hand::ranges::Range;
 use crate::math::Vec3;
+pub(super) use crate::text::{listed, nearest, unknown};
 
-/// A table being read. Every key that is asked for is ticked off; [`Table::finish`] reports the rest.
+/// A table being read. Every requested key is marked; [`Table::finish`] reports the rest.
 pub(super) struct Table<'a> {
     document: &'a Document,
-    /// The table, or what stands nearest to where it should be.
+    /// The table, or the closest existing position.
     at: &'a Entry,
-    /// `None` if it is missing or something else: noted once, and its keys are not asked for again.
+    /// `None` if it is missing or not a table: reported once, and its keys are not reported again.
     entries: Option<&'a BTreeMap<String, Entry>>,
     path: String,
     asked: RefCell<BTreeSet<String>>,
@@ -49,19 +49,19 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Notes that a value is not what it should be; the reader goes on with another.
+    /// Reports an invalid value; the reader continues with a default.
     fn note_value(&self, at: &Entry, key: String, message: String) {
         self.document.note_wrong(&key);
         self.document.note(&at.source, at.offset, key, message);
     }
 
-    /// Whether the value at a key, or one in it, is not what it should be and has been noted.
+    /// Whether the value at a key, or one in it, has been reported as invalid.
     pub fn is_wrong(&self, key: &str) -> bool {
         self.document.is_wrong(&self.key_path(key))
     }
 
-    /// Notes a problem with a key of this table, or with the table if it has no such key. A value that is wrong already was replaced by
-    /// another, of which nothing is said.
+    /// Reports a problem of a key of this table, or of the table if it has no such key. Values that are already invalid
+    /// are not reported again.
     pub fn complain(&self, key: &str, message: impl Into<String>) {
         if key.is_empty() || !self.is_wrong(key) {
             let at = self.entries.and_then(|e| e.get(key)).unwrap_or(self.at);
@@ -75,12 +75,12 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The keys of this table in the order of the alphabet.
+    /// The keys of this table in alphabetical order.
     pub fn keys(&self) -> impl Iterator<Item = &'a str> {
         self.entries.into_iter().flat_map(|e| e.keys().map(String::as_str))
     }
 
-    /// Whether the key is there.
+    /// Whether the key exists.
     pub fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
@@ -113,13 +113,13 @@ impl<'a> Table<'a> {
         match self.get(key) {
             Some(entry) => self.checked(entry, self.key_path(key), range),
             None => {
-                self.missing(key, &expected(range));
+                self.missing(key, &range.to_string());
                 range.min
             }
         }
     }
 
-    /// A number in a range, or the default where there is none.
+    /// A number in a range, or the default if missing.
     pub fn number_or(&self, key: &str, default: f64, range: Range) -> f64 {
         self.get(key).map_or(default, |entry| self.checked(entry, self.key_path(key), range))
     }
@@ -133,9 +133,9 @@ impl<'a> Table<'a> {
         match entry.value {
             Value::Number(x) if range.contains(x) => return x,
             Value::Number(x) => {
-                self.note_value(entry, key, format!("{} is out of range; expected {}", short(x), expected(range)))
+                self.note_value(entry, key, format!("{} is out of range; expected {}", short(x), range))
             }
-            ref other => self.note_value(entry, key, format!("expected {}, found {}", expected(range), other.kind())),
+            ref other => self.note_value(entry, key, format!("expected {}, found {}", range, other.kind())),
         }
         range.min
     }
@@ -166,12 +166,12 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A string, or the default where there is none.
+    /// A string, or the default if missing.
     pub fn text_or(&self, key: &str, default: &str) -> String {
         if self.has(key) { self.text(key) } else { default.into() }
     }
 
-    /// True or false, or the default where there is none.
+    /// True or false, or the default if missing.
     pub fn flag_or(&self, key: &str, default: bool) -> bool {
         match self.get(key) {
             Some(Entry { value: Value::Bool(flag), .. }) => *flag,
@@ -184,12 +184,12 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A whole number in a range, or the default where there is none.
+    /// An integer in a range, or the default if missing.
     pub fn count_or(&self, key: &str, default: usize, range: Range) -> usize {
         if self.has(key) { self.count(key, range) } else { default }
     }
 
-    /// A whole number in a range.
+    /// An integer in a range.
     pub fn count(&self, key: &str, range: Range) -> usize {
         let number = self.number(key, range);
         if number.fract() != 0.0 {
@@ -198,14 +198,14 @@ impl<'a> Table<'a> {
         number as usize
     }
 
-    /// A file named by a string, relative to the file in which it is named; a carried one is named in full.
+    /// A path relative to the file that contains it; embedded files have full names.
     pub fn path(&self, key: &str) -> PathBuf {
         let from = self.get(key).unwrap_or(self.at).source.file.parent();
         let name = self.text(key);
         if is_carried(Path::new(&name)) { name.into() } else { from.unwrap_or(Path::new("")).join(name) }
     }
 
-    /// One of several words; its place among them.
+    /// The index of one of several words.
     pub fn choice(&self, key: &str, words: &[&str]) -> usize {
         if !self.has(key) {
             self.missing(key, &listed(words));
@@ -218,12 +218,12 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// One of several words, or the default where there is none; its place among them.
+    /// The index of one of several words, or the default if missing.
     pub fn choice_or(&self, key: &str, default: usize, words: &[&str]) -> usize {
         if self.has(key) { self.choice(key, words) } else { default }
     }
 
-    /// Reports keys that nobody asked for, with the nearest that somebody did.
+    /// Reports unknown keys, with the closest known one.
     pub fn finish(&self) {
         let asked = self.asked.borrow();
         for (key, entry) in self.entries.into_iter().flatten() {

@@ -1,19 +1,19 @@
 use parry3d::shape::SharedShape;
 
-use super::{Body, MaterialId, MaterialPoint, RigidShape, ShapeFault, Step};
-use crate::math::{Pose, StateHash, Vec3};
+use super::{Body, Bounds, Collider, MaterialId, MaterialPoint, Part, RigidShape, ShapeCollider, ShapeFault};
+use crate::math::{Mat3, Pose, StateHash, Vec3};
 
 /// A part of the static world: it has no degrees of freedom and never moves.
 #[derive(Clone, Debug)]
 pub struct Fixed {
     shape: SharedShape,
     pose: Pose,
-    /// What its surface is made of.
+    /// Material of its surface.
     pub material: MaterialId,
 }
 
 impl Fixed {
-    /// A shape that stands still.
+    /// A shape at a placement.
     pub fn new(shape: &RigidShape, pose: Pose) -> Result<Self, ShapeFault> {
         Ok(Self { shape: shape.shared()?, pose, material: MaterialId::at(0) })
     }
@@ -22,39 +22,70 @@ impl Fixed {
     pub fn shape(&self) -> &SharedShape {
         &self.shape
     }
-
-    /// Where it stands.
-    pub fn pose(&self) -> &Pose {
-        &self.pose
-    }
 }
 
 impl Body for Fixed {
-    fn dofs(&self) -> usize {
+    fn kind(&self) -> &'static str {
+        "fixed"
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Body> {
+        Box::new(self.clone())
+    }
+
+    fn part_count(&self) -> usize {
         0
     }
 
-    fn free_motion(&mut self, _step: &Step) {}
+    fn part(&self, _index: usize) -> &dyn Part {
+        unreachable!("a fixed body has no parts")
+    }
+
+    fn part_mut(&mut self, _index: usize) -> &mut dyn Part {
+        unreachable!("a fixed body has no parts")
+    }
 
     fn position(&self, at: &MaterialPoint) -> Vec3 {
         self.pose.translation.vector + self.pose.rotation * at.local
     }
 
-    fn velocity(&self, _at: &MaterialPoint) -> Vec3 {
+    fn velocity(&self, _at: &MaterialPoint, _place: &Vec3) -> Vec3 {
         Vec3::zeros()
     }
 
-    fn add_row(&self, _at: &MaterialPoint, _direction: &Vec3, _row: &mut [f64]) {}
+    fn parts_at(&self, _at: &MaterialPoint) -> [Option<usize>; 2] {
+        [None, None]
+    }
 
-    fn apply_inverse(&mut self, _rows: &mut [f64]) {}
+    fn columns(&self, _at: &MaterialPoint, _place: &Vec3, _column: &mut dyn FnMut(usize, usize, Vec3)) {}
 
-    fn free_change(&self, _change: &mut [f64]) {}
+    fn frame(&self, _collider: usize) -> Mat3 {
+        Mat3::identity()
+    }
 
-    fn change_velocity(&mut self, _dv: &[f64]) {}
+    fn material(&self) -> MaterialId {
+        self.material
+    }
 
-    fn change_position(&mut self, _dq: &[f64]) {}
+    fn set_material(&mut self, material: MaterialId) {
+        self.material = material;
+    }
 
-    fn advance(&mut self, _h: f64) {}
+    fn collider(&self, _index: usize) -> Collider<'_> {
+        Collider::Shape(ShapeCollider { shape: &self.shape, pose: self.pose, moves: false, sampled: false })
+    }
+
+    fn top_speed(&self, _collider: usize, _bounds: &Bounds) -> f64 {
+        0.0
+    }
+
+    fn attachment_point(&self, _part: usize, place: &Vec3) -> Option<MaterialPoint> {
+        Some(MaterialPoint::rigid(0, self.pose.inverse_transform_point(&(*place).into()).coords))
+    }
+
+    fn pose(&self) -> Pose {
+        self.pose
+    }
 
     fn hash(&self, hash: &mut StateHash) {
         hash.pose(&self.pose);
@@ -62,9 +93,5 @@ impl Body for Fixed {
 
     fn is_finite(&self) -> bool {
         self.pose.translation.vector.iter().all(|x| x.is_finite())
-    }
-
-    fn energy(&self) -> f64 {
-        0.0
     }
 }

@@ -1,16 +1,17 @@
 use crate::math::{Mat3, Quat, Vec3, exp};
 
-/// Greatest angle of one substep, rad. The energy error is of its fourth power.
+/// Maximum angle of one substep, rad. The energy error is of fourth order in it.
 const SUBSTEP: f64 = 0.15;
-/// Most substeps of one step.
+/// Maximum number of substeps.
 const MOST_SUBSTEPS: f64 = 512.0;
-/// A perturbation that turns the body by less than this in a step is not resolved, rad.
+/// A perturbation that rotates the body by less than this in a step is not resolved, rad.
 const NEGLIGIBLE: f64 = 1e-12;
-/// Parts of a substep in Suzuki's composition of five steps of second order into one of fourth; `1 / (4 − 4^(1/3))` four times.
+/// Fractions of a substep in Suzuki's composition of five second-order steps into one of fourth order; `1 / (4 −
+/// 4^(1/3))` four times.
 const SUZUKI: [f64; 5] = [P, P, 1.0 - 4.0 * P, P, P];
 const P: f64 = 0.414_490_771_794_375_7;
 
-/// The rotation of a rigid body that no torque acts on.
+/// The torque-free rotation of a rigid body.
 ///
 /// In the frame of the principal axes the kinetic energy is `H = Σ l_i² / (2 I_i)`, with `l = Rᵀ L` and `L` the angular momentum in the
 /// world, which is constant. Let `I_m` be the middle moment. As `|l|` is constant,
@@ -24,9 +25,10 @@ const P: f64 = 0.414_490_771_794_375_7;
 /// is applied once. The other two are composed symmetrically (Strang splitting; McLachlan 1993 splits all three terms), and five such
 /// steps to one of fourth order (Suzuki 1990).
 ///
-/// The result is a rotation of the body whatever the step, so the method cannot diverge, and it keeps `L` to the bit. A body with two
+/// The result is a rotation of the body for any step, so the method cannot diverge, and it preserves `L` to the bit. A
+/// body with two
 /// equal moments (a round or square rod, a disc, a ball) has `b = 0`, and its motion is exact. For other bodies the step is divided so
-/// that no substep turns about `f` by more than 0.15 rad, and the energy error stays bounded.
+/// that no substep rotates about `f` by more than 0.15 rad, and the energy error stays bounded.
 #[derive(Clone, Copy, Debug)]
 pub struct FreeRotation {
     /// From the principal axes to the frame of the body.
@@ -39,7 +41,7 @@ pub struct FreeRotation {
 }
 
 impl FreeRotation {
-    /// Of a body with this inertia about its centre of mass.
+    /// For a body with this inertia about its centre of mass.
     pub fn new(inertia: &Mat3) -> Self {
         let eigen = inertia.symmetric_eigen();
         let mut vectors = eigen.eigenvectors;
@@ -56,7 +58,7 @@ impl FreeRotation {
         if slow.1.abs() > fast.1.abs() {
             (fast, slow) = (slow, fast);
         }
-        // Moments that differ by rounding alone are equal.
+        // Moments that differ only by rounding are equal.
         if slow.1.abs() <= 1e-12 * rates[middle] {
             slow.1 = 0.0;
         }
@@ -89,10 +91,11 @@ impl FreeRotation {
         turned
     }
 
-    /// How many substeps a step is divided into.
+    /// Number of substeps of a step.
     ///
-    /// The slow term turns the body by no more than `d = h |b| |l|` in the step, so `l_f` grows by no more than `d |l|`, and the fast term
-    /// turns it by no more than `h |a| (|l_f| + d |l|)`.
+    /// The slow term rotates the body by at most `d = h |b| |l|` in the step, so `l_f` grows by at most `d |l|`, and
+    /// the fast term
+    /// rotates it by at most `h |a| (|l_f| + d |l|)`.
     fn substeps(&self, l: &Vec3, h: f64) -> f64 {
         let ((f, a), (_, b)) = (self.fast, self.slow);
         let length = l.norm();

@@ -2,13 +2,13 @@ use std::sync::Arc;
 
 use nalgebra::{Cholesky, Const};
 
-use super::{Body, MaterialPoint, Step};
+use super::{MaterialPoint, Part, Step};
 use crate::hand::{HandModel, Kinematics, REDUCED, Reduced, ReducedMatrix, ReducedState, Target};
 use crate::math::{Pose, StateHash, Vec3};
 use crate::problem::CoordinateTerm;
 use crate::tracking::{Segment, TrackedHand};
 
-/// Layers 2 and 3: the articulated hand in reduced coordinates, drawn to the tracked one by springs.
+/// Layers 2 and 3: the articulated hand in reduced coordinates, coupled to the tracked one by springs.
 #[derive(Clone, Debug)]
 pub struct HandBody {
     model: Arc<HandModel>,
@@ -18,27 +18,22 @@ pub struct HandBody {
     state: ReducedState,
     kinematics: Kinematics,
     factor: Option<Cholesky<f64, Const<REDUCED>>>,
-    /// The step's matrix.
+    /// The system matrix.
     matrix: Box<ReducedMatrix>,
-    /// Inverse of the step's matrix, made when many rows ask for it.
+    /// Its inverse, if contact needs it.
     inverse: Box<ReducedMatrix>,
     has_inverse: bool,
-    /// Rows that the step was asked for.
-    rows_asked: usize,
     /// Velocity at the start of the step.
     start_velocity: Reduced,
     /// Springs and limits after the free motion.
     terms: Vec<CoordinateTerm>,
 }
 
-/// Rows from which on the inverse is cheaper than solving for each.
-const MANY_ROWS: usize = 8;
-
-/// Rounds in which it is sought which springs act; it settles in one or two.
+/// Iterations to find the active springs; one or two suffice.
 const ROUNDS: usize = 6;
 
 impl HandBody {
-    /// A hand at rest where the tracked one is.
+    /// A hand at rest at the tracked pose.
     pub fn new(model: Arc<HandModel>, tracked: TrackedHand) -> Self {
         let state = ReducedState::at_rest(*tracked.palm(), *tracked.angles());
         let target = Target::at_rest(state.palm, state.angles);
@@ -53,7 +48,6 @@ impl HandBody {
             matrix: Box::new(ReducedMatrix::identity()),
             inverse: Box::new(ReducedMatrix::zeros()),
             has_inverse: false,
-            rows_asked: 0,
             start_velocity: Reduced::zeros(),
             terms: Vec::new(),
         }
@@ -69,7 +63,7 @@ impl HandBody {
         &self.state
     }
 
-    /// Sets the state, in a free pose.
+    /// Sets the state to a free pose.
     pub fn set_state(&mut self, state: ReducedState) {
         self.state = state;
         self.refresh();
@@ -80,14 +74,9 @@ impl HandBody {
         &self.start_velocity
     }
 
-    /// Where the segments and joints are.
+    /// Poses of the segments and joints.
     pub fn kinematics(&self) -> &Kinematics {
         &self.kinematics
-    }
-
-    /// The force of the coupling as it stands; a haptic device would be sent its opposite.
-    pub fn coupling_force(&self) -> Reduced {
-        self.model.coupling_force(&self.state, &self.target)
     }
 
     fn refresh(&mut self) {
@@ -99,19 +88,20 @@ impl HandBody {
     }
 }
 
-impl Body for HandBody {
+impl Part for HandBody {
     fn dofs(&self) -> usize {
         REDUCED
     }
 
-    /// Solves with the springs and limits as they act at the end of the step: which do is guessed from where the hand is heading,
-    /// and corrected until the solution agrees with it. Contact corrects it once more, through [`Body::coordinate_terms`].
+    /// Solves with the springs and limits that are active at the end of the step: they are predicted from the current
+    /// motion, and corrected until the solution agrees. Contact corrects them once more, through
+    /// [`Part::coordinate_terms`].
     fn free_motion(&mut self, step: &Step) {
         self.target.follow(&self.tracked, step.time + step.h, step.h, &self.model.description.coupling);
         let inertial = self.model.inertial_terms(&self.kinematics, &self.state.velocity, step.h);
         let start = self.state.velocity;
         self.start_velocity = start;
-        (self.has_inverse, self.rows_asked) = (false, 0);
+        self.has_inverse = false;
         let mut moved = step.h * start;
         let mut guess = moved;
         let mut acting = None;
@@ -148,28 +138,21 @@ impl Body for HandBody {
         self.kinematics.add_point_force(Self::segment(at), &self.position(at), direction, row);
     }
 
-    fn apply_inverse(&mut self, rows: &mut [f64]) {
-        let Some(factor) = &self.factor else { return };
-        self.rows_asked += rows.len() / REDUCED;
-        if !self.has_inverse && self.rows_asked > MANY_ROWS {
+    fn prepare_inverse(&mut self) {
+        if let Some(factor) = self.factor.as_ref().filter(|_| !self.has_inverse) {
             self.inverse.fill_with_identity();
             factor.solve_mut(&mut *self.inverse);
             self.has_inverse = true;
         }
-        if self.has_inverse {
-            // A point of a finger moves with ten coordinates only.
-            for row in rows.chunks_exact_mut(REDUCED) {
-                let mut x = Reduced::zeros();
-                for (i, &r) in row.iter().enumerate().filter(|(_, r)| **r != 0.0) {
-                    x.axpy(r, &self.inverse.column(i), 1.0);
-                }
-                row.copy_from_slice(x.as_slice());
-            }
-            return;
-        }
+    }
+
+    fn apply_inverse(&self, rows: &mut [f64]) {
+        // A point of a finger depends on ten coordinates only.
         for row in rows.chunks_exact_mut(REDUCED) {
-            let mut x = Reduced::from_column_slice(row);
-            factor.solve_mut(&mut x);
+            let mut x = Reduced::zeros();
+            for (i, &r) in row.iter().enumerate().filter(|(_, r)| **r != 0.0) {
+                x.axpy(r, &self.inverse.column(i), 1.0);
+            }
             row.copy_from_slice(x.as_slice());
         }
     }

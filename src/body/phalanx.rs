@@ -1,21 +1,24 @@
 use std::sync::Arc;
 
 use super::fem::{Continuum, ContinuumState};
-use super::{Body, MaterialPoint, Step};
+use super::{MaterialPoint, Part, Step};
 use crate::hand::NodeMap;
 use crate::math::{Pose, StateHash, Vec3};
 
 /// Layer 4: the soft tissue of one segment, solved in the frame of its bone.
 ///
-/// The global corotational split (Duriez 2006, §6.2; Talvas 2015, §4) gives the bone's frame to the skeleton and only the
+/// The global corotational split (Duriez 2006, §6.2; Talvas 2015, §4) assigns the bone's frame to the skeleton and only
+/// the
 /// deformation to this body: `v_i = J_i q̇_r + R_bone Σ_k β_ik u̇_k`. Nodes of the bone are eliminated, the limit of the paper's
-/// stiff springs. The frame's own acceleration is not felt by the tissue, as in the papers; gravity is.
-#[derive(Debug)]
+/// stiff springs. The acceleration of the frame does not act on the tissue, as in the papers; gravity does.
+#[derive(Clone, Debug)]
 pub struct Phalanx {
     model: Arc<Continuum>,
     state: ContinuumState,
     frame: Pose,
     dv: Vec<f64>,
+    /// Whether it deforms.
+    deforms: bool,
 }
 
 impl Phalanx {
@@ -23,15 +26,20 @@ impl Phalanx {
     pub fn new(model: Arc<Continuum>, frame: Pose) -> Self {
         let state = model.at_rest();
         let dv = vec![0.0; model.dofs()];
-        Self { model, state, frame, dv }
+        Self { model, state, frame, dv, deforms: true }
     }
 
-    /// Takes the bone's new placement over.
+    /// Sets whether it deforms. If not, it moves rigidly with its bone.
+    pub fn set_deforms(&mut self, deforms: bool) {
+        self.deforms = deforms;
+    }
+
+    /// Sets the pose of the bone.
     pub fn set_frame(&mut self, frame: Pose) {
         self.frame = frame;
     }
 
-    /// The bone's placement.
+    /// Pose of the bone.
     pub fn frame(&self) -> &Pose {
         &self.frame
     }
@@ -46,23 +54,26 @@ impl Phalanx {
         &self.state
     }
 
-    /// Its state, to be set.
+    /// Its state, mutable.
     pub fn state_mut(&mut self) -> &mut ContinuumState {
         &mut self.state
     }
 
-    /// Displacement of a point among the nodes, in the frame of the bone.
+    /// Displacement of a point in the tissue, in the frame of the bone.
     pub fn displacement(&self, at: &NodeMap) -> Vec3 {
         at.sum(&self.state.displacement)
     }
 }
 
-impl Body for Phalanx {
+impl Part for Phalanx {
     fn dofs(&self) -> usize {
         self.model.dofs()
     }
 
     fn free_motion(&mut self, step: &Step) {
+        if !self.deforms {
+            return;
+        }
         self.model.prepare(&mut self.state, step.h, &step.refactor);
         let gravity = self.frame.rotation.inverse() * step.gravity;
         let masses = self.model.masses();
@@ -99,7 +110,7 @@ impl Body for Phalanx {
         }
     }
 
-    fn apply_inverse(&mut self, rows: &mut [f64]) {
+    fn apply_inverse(&self, rows: &mut [f64]) {
         self.state.apply_inverse(rows);
     }
 
@@ -122,7 +133,9 @@ impl Body for Phalanx {
     }
 
     fn advance(&mut self, h: f64) {
-        self.state.advance(&self.model, h);
+        if self.deforms {
+            self.state.advance(&self.model, h);
+        }
     }
 
     fn hash(&self, hash: &mut StateHash) {

@@ -1,7 +1,7 @@
 use parry3d::shape::{SharedShape, TriMeshFlags};
 
 use super::free_rotation::FreeRotation;
-use super::{Body, MaterialId, MaterialPoint, Step};
+use super::{Body, Bounds, Collider, MaterialId, MaterialPoint, MeshCollider, Part, ShapeCollider, Step};
 use crate::math::{Mat3, Pose, Quat, StateHash, Vec3, exp, from_glam, to_glam};
 use crate::mesh::{SolidMoments, SurfaceMesh};
 
@@ -20,11 +20,11 @@ pub enum RigidShape {
     Hull(Vec<Vec3>),
     /// A closed triangle mesh, concave or not.
     Mesh(SurfaceMesh),
-    /// Everything below the plane Y = 0; for the static world.
+    /// The half space below the plane Y = 0; for static bodies.
     Ground,
 }
 
-/// Why a shape is no body.
+/// Why a shape is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeFault {
     /// A size that is not positive and finite.
@@ -42,7 +42,7 @@ pub enum ShapeFault {
 }
 
 impl RigidShape {
-    /// The shape as parry3d has it.
+    /// The shape as a parry3d type.
     pub fn shared(&self) -> Result<SharedShape, ShapeFault> {
         let positive =
             |sizes: &[f64]| sizes.iter().all(|s| *s > 0.0 && s.is_finite()).then_some(()).ok_or(ShapeFault::Size);
@@ -68,7 +68,7 @@ impl RigidShape {
                     return Err(ShapeFault::OpenMesh);
                 }
                 let vertices = mesh.vertices.iter().map(to_glam).collect();
-                // Without this flag parry3d takes a mesh for a sheet, which has no inside.
+                // Without this flag parry3d treats a mesh as a sheet without an inside.
                 SharedShape::trimesh_with_flags(vertices, mesh.triangles.clone(), TriMeshFlags::ORIENTED)
                     .map_err(|_| ShapeFault::OpenMesh)
             }
@@ -76,7 +76,7 @@ impl RigidShape {
     }
 }
 
-/// Whether points lie in one plane, to a millionth of their extent.
+/// Whether points are coplanar, to a millionth of their extent.
 fn spans_no_volume(points: &[Vec3]) -> bool {
     let centre: Vec3 = points.iter().sum::<Vec3>() / points.len() as f64;
     let spread: Mat3 = points.iter().map(|p| (p - centre) * (p - centre).transpose()).sum();
@@ -84,8 +84,8 @@ fn spans_no_volume(points: &[Vec3]) -> bool {
     s.min() <= 1e-12 * s.max()
 }
 
-/// Moments of a shape of density one. Those of meshes and hulls are integrated here: parry3d diagonalises their inertia with an
-/// absolute threshold, which gives wrong axes for bodies of hand size.
+/// Moments of a shape of unit density. Those of meshes and hulls are integrated here: parry3d diagonalises their
+/// inertia with an absolute threshold, which gives wrong axes for bodies of hand size.
 fn solid_moments(shape: &SharedShape) -> SolidMoments {
     let mesh = |vertices: &[parry3d::math::Vector], triangles: &[[u32; 3]]| {
         let vertices = vertices.iter().map(|v| from_glam(*v)).collect();
@@ -106,14 +106,15 @@ fn solid_moments(shape: &SharedShape) -> SolidMoments {
 
 /// A rigid body.
 ///
-/// Its state is its angular momentum `L`, not its angular velocity: a free body keeps `L` to the bit. Contact acts on the angular velocity
-/// at the start of the step, `ω = I(q)⁻¹ L`, and an impulse that changes it by `Δω` changes `L` by `I(q) Δω`. So contact sees exactly
-/// the kinetic energy `L·ω / 2` of the body, and what takes energy from `ω` takes it from the body. The body is then turned by
-/// `FreeRotation` with the momentum that contact left, which keeps momentum and energy for bodies of any shape and steps of any length.
+/// Its state is its angular momentum `L`, not its angular velocity: a free body preserves `L` to the bit. Contact acts
+/// on the angular velocity at the start of the step, `ω = I(q)⁻¹ L`, and an impulse that changes it by `Δω` changes `L`
+/// by `I(q) Δω`. So contact acts on exactly the kinetic energy `L·ω / 2` of the body. The body is then rotated by
+/// `FreeRotation` with the momentum after contact, which preserves momentum and energy for bodies of any shape and any
+/// time step.
 ///
-/// DEVIATION: the gyroscopic term is in the rotation, not in `A`. The implicit midpoint rule puts it into the free motion,
-/// but for a slender body its equation has several solutions whose energies differ by up to `I_max / I_min`, and contact turns the
-/// difference into speed.
+/// DEVIATION: the gyroscopic term is in the rotation, not in `A`. The implicit midpoint rule puts it into the free
+/// motion, but for a slender body its equation has several solutions whose energies differ by up to `I_max / I_min`,
+/// and contact converts the difference to speed.
 #[derive(Clone, Debug)]
 pub struct RigidBody {
     shape: SharedShape,
@@ -129,23 +130,23 @@ pub struct RigidBody {
     velocity: Vec3,
     angular_momentum: Vec3,
     rotation: FreeRotation,
-    /// Angular velocity at the start of the step, with what contact added, and the inertia that goes with it, in the world.
+    /// Angular velocity at the start of the step plus the changes by contact, and the inertia for it, in the world.
     turn: Vec3,
     inertia_world: Mat3,
     inverse_inertia_world: Mat3,
-    /// Mass and inertia in the world: the matrix of the step.
+    /// Mass and inertia in the world: the system matrix.
     matrix: [f64; 36],
     /// Velocities at the start of the step.
     start: (Vec3, Vec3),
-    /// What its surface is made of.
+    /// Material of its surface.
     pub material: MaterialId,
     samples: Option<Samples>,
-    /// Greatest distance of a point of the shape from the centre of mass, m.
+    /// Maximum distance of a point of the shape from the centre of mass, m.
     reach: f64,
 }
 
-/// Samples of a rigid surface in the frame of the body: contacts of these with another body are aggregated, with the pressure and
-/// friction of a patch, instead of taken one by one at the corners of the touching faces.
+/// Samples of a rigid surface in the frame of the body: their contacts with another body are aggregated, with the
+/// pressure and friction of a patch, instead of individual contacts at the corners of the touching faces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Samples {
     /// The samples and the triangles between them.
@@ -155,7 +156,7 @@ pub struct Samples {
 }
 
 impl RigidBody {
-    /// A body of even density, at rest.
+    /// A homogeneous body, at rest.
     pub fn new(shape: &RigidShape, density: f64, pose: Pose) -> Result<Self, ShapeFault> {
         let shape = shape.shared()?;
         if !(density > 0.0 && density.is_finite()) {
@@ -165,7 +166,7 @@ impl RigidBody {
         Self::with_moments(shape, density, &moments, pose)
     }
 
-    /// A body of a given mass, evenly spread, at rest.
+    /// A homogeneous body of a given mass, at rest.
     pub fn with_mass(shape: &RigidShape, mass: f64, pose: Pose) -> Result<Self, ShapeFault> {
         let volume = solid_moments(&shape.shared()?).volume;
         Self::new(shape, mass / volume, pose)
@@ -225,7 +226,7 @@ impl RigidBody {
         &self.place
     }
 
-    /// Placement of the body's frame.
+    /// Pose of the body's frame.
     pub fn pose(&self) -> Pose {
         Pose::from_parts((self.place - self.orientation * self.local_centre).into(), self.orientation)
     }
@@ -235,7 +236,7 @@ impl RigidBody {
         &self.velocity
     }
 
-    /// Angular velocity as it is now, rad/s.
+    /// Current angular velocity, rad/s.
     pub fn angular_velocity(&self) -> Vec3 {
         self.orientation * (self.inverse_inertia * (self.orientation.inverse() * self.angular_momentum))
     }
@@ -255,12 +256,12 @@ impl RigidBody {
         &self.turn
     }
 
-    /// How a point moved at the start of the step, before the free motion.
+    /// Velocity of a point at the start of the step, before the free motion.
     pub fn start_velocity(&self, at: &MaterialPoint) -> Vec3 {
         self.start.0 + self.start.1.cross(&self.arm(at))
     }
 
-    /// A distance from the centre of mass that no point of the shape exceeds, m.
+    /// An upper bound of the distance of points of the shape from the centre of mass, m.
     pub fn reach(&self) -> f64 {
         self.reach
     }
@@ -270,12 +271,12 @@ impl RigidBody {
         self.samples.as_ref()
     }
 
-    /// Has the contacts of these samples aggregated.
+    /// Enables aggregation with these samples.
     pub fn set_samples(&mut self, mesh: SurfaceMesh) {
         self.samples = Some(Samples { areas: mesh.vertex_areas(), mesh });
     }
 
-    /// Puts the body somewhere, at rest.
+    /// Places the body, at rest.
     pub fn set_pose(&mut self, pose: &Pose) {
         self.place = pose.translation.vector + pose.rotation * self.local_centre;
         self.orientation = pose.rotation;
@@ -305,7 +306,7 @@ impl RigidBody {
     }
 }
 
-impl Body for RigidBody {
+impl Part for RigidBody {
     fn dofs(&self) -> usize {
         6
     }
@@ -333,7 +334,7 @@ impl Body for RigidBody {
         }
     }
 
-    fn apply_inverse(&mut self, rows: &mut [f64]) {
+    fn apply_inverse(&self, rows: &mut [f64]) {
         for row in rows.chunks_exact_mut(6) {
             let spin = self.inverse_inertia_world * Vec3::new(row[3], row[4], row[5]);
             for c in 0..3 {
@@ -353,6 +354,10 @@ impl Body for RigidBody {
 
     fn partition(&self) -> &[usize] {
         &[6]
+    }
+
+    fn rotation_arm(&self, place: &Vec3) -> Option<f64> {
+        Some((place - self.place).norm())
     }
 
     fn free_change(&self, change: &mut [f64]) {
@@ -392,5 +397,133 @@ impl Body for RigidBody {
 
     fn energy(&self) -> f64 {
         0.5 * self.mass * self.velocity.norm_squared() + 0.5 * self.angular_momentum.dot(&self.angular_velocity())
+    }
+}
+
+/// The colliders are the shape and, if there are any, the samples of the surface.
+impl Body for RigidBody {
+    fn kind(&self) -> &'static str {
+        "rigid"
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Body> {
+        Box::new(self.clone())
+    }
+
+    fn part_count(&self) -> usize {
+        1
+    }
+
+    fn part(&self, _index: usize) -> &dyn Part {
+        self
+    }
+
+    fn part_mut(&mut self, _index: usize) -> &mut dyn Part {
+        self
+    }
+
+    fn columns(&self, _at: &MaterialPoint, place: &Vec3, column: &mut dyn FnMut(usize, usize, Vec3)) {
+        let arm = place - self.place;
+        for i in 0..3 {
+            column(0, i, Vec3::ith(i, 1.0));
+            column(0, 3 + i, Vec3::ith(i, 1.0).cross(&arm));
+        }
+    }
+
+    fn frame(&self, _collider: usize) -> Mat3 {
+        self.orientation.to_rotation_matrix().into_inner()
+    }
+
+    fn material(&self) -> MaterialId {
+        self.material
+    }
+
+    fn set_material(&mut self, material: MaterialId) {
+        self.material = material;
+    }
+
+    fn collider_count(&self) -> usize {
+        1 + usize::from(self.samples.is_some())
+    }
+
+    fn collider(&self, index: usize) -> Collider<'_> {
+        match &self.samples {
+            Some(samples) if index == 1 => Collider::Mesh(MeshCollider {
+                rest: &samples.mesh,
+                areas: &samples.areas,
+                aggregates: true,
+                deformable: false,
+                layer: None,
+            }),
+            samples => Collider::Shape(ShapeCollider {
+                shape: &self.shape,
+                pose: RigidBody::pose(self),
+                moves: true,
+                sampled: samples.is_some(),
+            }),
+        }
+    }
+
+    fn vertex_positions(&self, _collider: usize, positions: &mut Vec<Vec3>) {
+        let pose = RigidBody::pose(self);
+        let samples = self.samples.iter().flat_map(|samples| &samples.mesh.vertices);
+        positions.extend(samples.map(|p| pose.translation.vector + pose.rotation * p));
+    }
+
+    fn mesh_point(&self, _collider: usize, vertices: [u32; 3], weights: [f64; 3]) -> MaterialPoint {
+        let sum = |mesh: &SurfaceMesh| (0..3).map(|i| weights[i] * mesh.vertices[vertices[i] as usize]).sum::<Vec3>();
+        MaterialPoint::rigid(0, self.samples.as_ref().map_or_else(Vec3::zeros, |samples| sum(&samples.mesh)))
+    }
+
+    fn top_speed(&self, _collider: usize, _bounds: &Bounds) -> f64 {
+        self.velocity.norm() + self.turn.norm() * self.reach
+    }
+
+    fn attachment_point(&self, _part: usize, place: &Vec3) -> Option<MaterialPoint> {
+        Some(MaterialPoint::rigid(0, RigidBody::pose(self).inverse_transform_point(&(*place).into()).coords))
+    }
+
+    fn pose(&self) -> Pose {
+        RigidBody::pose(self)
+    }
+
+    fn mass(&self) -> Option<f64> {
+        Some(self.mass)
+    }
+
+    fn centre(&self) -> Vec3 {
+        self.place
+    }
+
+    fn centre_velocity(&self) -> Vec3 {
+        self.velocity
+    }
+
+    fn angular_velocity(&self) -> Vec3 {
+        RigidBody::angular_velocity(self)
+    }
+
+    fn trace_columns(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("x", "m"),
+            ("y", "m"),
+            ("z", "m"),
+            ("qx", ""),
+            ("qy", ""),
+            ("qz", ""),
+            ("qw", ""),
+            ("vx", "m/s"),
+            ("vy", "m/s"),
+            ("vz", "m/s"),
+            ("wx", "rad/s"),
+            ("wy", "rad/s"),
+            ("wz", "rad/s"),
+        ]
+    }
+
+    fn trace(&self, row: &mut Vec<f64>) {
+        let pose = RigidBody::pose(self);
+        row.extend(pose.translation.vector.iter().chain(pose.rotation.coords.iter()));
+        row.extend(self.velocity.iter().chain(self.angular_velocity().iter()));
     }
 }

@@ -1,12 +1,12 @@
-use super::{Body, HandBody, MaterialPoint, Phalanx};
+use super::{HandBody, MaterialPoint, Part, Phalanx};
 use crate::hand::HandModel;
 use crate::math::Vec3;
 use crate::tracking::Segment;
 
-/// Layer 5: the collision skin of a hand, where its vertices are in the world.
+/// Layer 5: the collision skin of a hand, with vertex positions in the world.
 ///
-/// It hangs on layers 3 and 4 at once: positions and velocities come down as the sum of the bone's and the tissue's, forces go
-/// up to both by the transposed maps (Talvas 2015, §4).
+/// It depends on layers 3 and 4: positions and velocities are the sum of the bone's and the tissue's, forces are
+/// applied to both by the transposed maps (Talvas 2015, §4).
 #[derive(Clone, Debug, Default)]
 pub struct CollisionSkin {
     positions: Vec<Vec3>,
@@ -14,17 +14,17 @@ pub struct CollisionSkin {
     starts: Vec<u32>,
 }
 
-/// A vertex of the skin: a segment, and which vertex of its mesh.
+/// A vertex of the skin: a segment, and the vertex of its mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkinVertex {
     /// The segment.
     pub segment: Segment,
-    /// Number among the segment's vertices.
+    /// Index among the segment's vertices.
     pub vertex: u32,
 }
 
 impl CollisionSkin {
-    /// Makes room for the skin of a hand.
+    /// Allocates the skin of a hand.
     pub fn new(model: &HandModel) -> Self {
         let mut starts = vec![0];
         for mesh in &model.meshes {
@@ -33,7 +33,7 @@ impl CollisionSkin {
         Self { positions: vec![Vec3::zeros(); starts[starts.len() - 1] as usize], starts }
     }
 
-    /// Positions down: from bones and tissue to the skin.
+    /// Updates positions from bones and tissue.
     pub fn update(&mut self, hand: &HandBody, tissues: &[Phalanx]) {
         Segment::all().for_each(|segment| self.update_segment(hand, tissues, segment));
     }
@@ -69,7 +69,7 @@ impl CollisionSkin {
         hand.velocity(&bone) + tissues[at.segment.index()].velocity(&tissue)
     }
 
-    /// Forces up: adds what a force at a vertex does to the skeleton and to the segment's tissue.
+    /// Applies a force at a vertex to the skeleton and to the segment's tissue.
     pub fn push_force(
         hand: &HandBody,
         tissues: &[Phalanx],

@@ -1,33 +1,39 @@
 use std::sync::Arc;
 
 use super::fem::{Continuum, ContinuumState};
-use super::{Body, LOW_RANK, LowRank, LowRankCore, MaterialId, MaterialPoint, Step};
+use super::{
+    Body, Bounds, Collider, LOW_RANK, LowRank, LowRankCore, MaterialId, MaterialPoint, MeshCollider, Part, Step,
+};
+use crate::hand::NodeMap;
 use crate::math::{Mat3, Pose, StateHash, Vec3, polar_from};
 use crate::mesh::{SurfaceMesh, TetMesh};
 
-/// A soft body of its own: nodes in the world, solved in a frame that turns along with it.
+/// A soft body: nodes in the world, solved in a corotating frame.
 ///
-/// In that frame element rotations stay small, so a factor serves for many steps however the body tumbles.
+/// In that frame element rotations stay small, so a factor serves for many steps even if the body tumbles.
 ///
-/// Degrees of freedom are velocities of the nodes along the axes of that frame, so `A⁻¹` does not turn with the world.
+/// Degrees of freedom are velocities of the nodes along the axes of that frame, so `A⁻¹` does not rotate with the
+/// world.
 ///
-/// Implicit Euler with a linearised force does not keep angular momentum: neither `K v` nor `A⁻¹ f` is free of torque once the
-/// body is strained. A free body's six rigid motions are therefore split off. With rigid motions `Φ` about the centre of mass for which
+/// Implicit Euler with a linearised force does not conserve angular momentum: neither `K v` nor `A⁻¹ f` is torque-free
+/// once the
+/// body is strained. So the six rigid motions of a free body are treated separately. With rigid motions `Φ` about the
+/// centre of mass for which
 /// `Φᵀ M Φ = I`, the projection `P = I − Φ Φᵀ M` and `Z = A⁻¹ M Φ`,
 ///
 /// ```text
 /// A⁻¹  becomes  P A⁻¹ Pᵀ + Φ Φᵀ / (1 + h α)  =  A⁻¹ − Z Φᵀ − Φ Zᵀ + Φ (Φᵀ M Z + I / (1 + h α)) Φᵀ
 /// ```
 ///
-/// on forces from outside: deformation answers what is left of a load when its resultant is taken away, and the rigid motion
-/// answers the resultant, exactly. The operator is still symmetric and positive definite. It changes from step to step by a matrix of
-/// low rank only. Nodes held in the world switch it off.
-#[derive(Debug)]
+/// on external forces: the deformation responds to the load without its resultant, and the rigid motion to the
+/// resultant, exactly. The operator is still symmetric and positive definite. It changes from step to step only by a
+/// low-rank matrix. It is disabled if nodes are fixed in the world.
+#[derive(Clone, Debug)]
 pub struct SoftBody {
     model: Arc<Continuum>,
     state: ContinuumState,
     free: bool,
-    /// Turning frame: world from body, and the centre of mass it turns about.
+    /// Corotating frame: world from body, and the centre of mass.
     frame: Mat3,
     centre: Vec3,
     rest_centre: Vec3,
@@ -40,26 +46,26 @@ pub struct SoftBody {
     rigid: RigidModes,
     h: f64,
     dv: Vec<f64>,
-    /// What its surface is made of.
+    /// Material of its surface.
     pub material: MaterialId,
-    /// The boundary at rest, the node behind each of its vertices, and their areas.
+    /// The boundary at rest, the node of each of its vertices, and their areas.
     surface: SurfaceMesh,
     surface_nodes: Vec<u32>,
     surface_areas: Vec<f64>,
 }
 
-/// Rigid motions of the unknowns about the centre of mass, in the turning frame.
-#[derive(Debug)]
+/// Rigid motions of the unknowns about the centre of mass, in the corotating frame.
+#[derive(Clone, Debug)]
 struct RigidModes {
     masses: Vec<f64>,
     arms: Vec<Vec3>,
     total: f64,
     inertia: Mat3,
     inverse_inertia: Mat3,
-    /// `Φ` and `Z`, motion after motion, once they are asked for in a step.
+    /// `Φ` and `Z`, motion by motion, computed on demand in a step.
     columns: Vec<f64>,
     core: Box<LowRankCore>,
-    /// Steps made; whether the columns are those of this one.
+    /// Number of steps; whether the columns are those of this one.
     stamp: u64,
     ready: bool,
 }
@@ -89,12 +95,12 @@ impl RigidModes {
         self.inverse_inertia = self.inertia.try_inverse().unwrap_or_else(Mat3::zeros);
     }
 
-    /// Makes `Φ`, `Z` and what couples them ready for the step.
-    fn respond(&mut self, state: &mut ContinuumState, drag: f64) {
+    /// Computes `Φ`, `Z` and their coupling for the step.
+    fn respond(&mut self, state: &ContinuumState, drag: f64) {
         if std::mem::replace(&mut self.ready, true) {
             return;
         }
-        // Rotations about axes for which the inertia is one.
+        // Rotations about axes with unit inertia.
         let axes = self.inertia.cholesky().and_then(|c| c.l().try_inverse()).unwrap_or_else(Mat3::zeros);
         let n = 3 * self.masses.len();
         let (motions, responses) = self.columns.split_at_mut(6 * n);
@@ -104,7 +110,7 @@ impl RigidModes {
                 let v =
                     if k < 3 { Vec3::ith(k, 1.0 / self.total.sqrt()) } else { axes.row(k - 3).transpose().cross(y) };
                 motion[3 * i..3 * i + 3].copy_from_slice(v.as_slice());
-                // A shift strains nothing, so its answer is known.
+                // A translation causes no strain, so its response is known.
                 let load = if k < 3 { v / drag } else { *m * v };
                 response[3 * i..3 * i + 3].copy_from_slice(load.as_slice());
             }
@@ -124,7 +130,7 @@ impl RigidModes {
         }
     }
 
-    /// Momentum of velocities, as the rigid motion that has it.
+    /// The rigid motion with the momentum of some velocities.
     fn motion(&self, velocities: &[f64]) -> (Vec3, Vec3) {
         let (mut linear, mut angular) = (Vec3::zeros(), Vec3::zeros());
         for ((v, y), m) in velocities.chunks_exact(3).zip(&self.arms).zip(&self.masses) {
@@ -147,7 +153,7 @@ impl RigidModes {
 }
 
 impl SoftBody {
-    /// A body at rest at a placement of its mesh's frame. Held nodes stay where they are in the world.
+    /// A body at rest with a pose of its mesh frame. Fixed nodes stay in place.
     pub fn new(model: Arc<Continuum>, pose: Pose) -> Self {
         let state = model.at_rest();
         let masses = model.masses().to_vec();
@@ -196,17 +202,17 @@ impl SoftBody {
         &self.model
     }
 
-    /// The turning frame: world from body.
+    /// The corotating frame: world from body.
     pub fn frame(&self) -> &Mat3 {
         &self.frame
     }
 
-    /// State in the turning frame.
+    /// State in the corotating frame.
     pub fn state(&self) -> &ContinuumState {
         &self.state
     }
 
-    /// The boundary at rest and the node behind each of its vertices.
+    /// The boundary at rest and the node of each of its vertices.
     pub fn surface(&self) -> (&SurfaceMesh, &[u32]) {
         (&self.surface, &self.surface_nodes)
     }
@@ -258,7 +264,7 @@ impl SoftBody {
         (linear, angular)
     }
 
-    /// Finds the frame that fits the nodes best, and expresses displacement and velocity in it.
+    /// Fits the frame to the nodes, and expresses displacement and velocity in it.
     fn fit_frame(&mut self) {
         if self.free {
             let mut moment = Vec3::zeros();
@@ -271,7 +277,7 @@ impl SoftBody {
                 let rest = self.model.rest()[node as usize] - self.rest_centre;
                 fit += *m * (self.positions[node as usize] - self.centre) * rest.transpose();
             }
-            // Scaled so that the polar decomposition's thresholds mean something.
+            // Scaled to match the thresholds of the polar decomposition.
             self.frame = polar_from(&(fit / fit.norm().max(1e-300)), &self.frame);
         }
         let to_body = self.frame.transpose();
@@ -289,7 +295,7 @@ impl SoftBody {
         }
     }
 
-    /// Elements that are inverted where the nodes are now.
+    /// Number of inverted elements in the current state.
     pub fn inverted(&self) -> usize {
         let volume = |nodes: [u32; 4]| {
             let [a, b, c, d] = nodes.map(|n| self.positions[n as usize]);
@@ -298,7 +304,7 @@ impl SoftBody {
         self.model.elements().iter().filter(|e| volume(e.nodes) <= 0.0).count()
     }
 
-    /// Adds a change in the turning frame to a field over the nodes in the world.
+    /// Adds a change in the corotating frame to a field over the nodes in the world.
     fn add_to_world(model: &Continuum, frame: &Mat3, change: &[f64], field: &mut [Vec3]) {
         for (&node, d) in model.free_nodes().iter().zip(change.chunks_exact(3)) {
             field[node as usize] += frame * Vec3::new(d[0], d[1], d[2]);
@@ -310,7 +316,7 @@ impl SoftBody {
     }
 }
 
-impl Body for SoftBody {
+impl Part for SoftBody {
     fn dofs(&self) -> usize {
         self.model.dofs()
     }
@@ -325,8 +331,8 @@ impl Body for SoftBody {
         let gravity = self.frame.transpose() * step.gravity;
         let mut dv = std::mem::take(&mut self.dv);
         if self.free {
-            // Elastic and viscous forces have no resultant, and a rigid motion strains nothing; gravity and drag move the body as a
-            // whole.
+            // Elastic and viscous forces have no resultant, and a rigid motion causes no strain; gravity and drag act
+            // on the whole body.
             let motion = self.rigid.motion(&self.state.velocity);
             self.rigid.add(motion, -1.0, &mut self.state.velocity);
             self.model.free_change(&mut self.state, step.h, |_| Vec3::zeros(), &mut dv);
@@ -363,22 +369,24 @@ impl Body for SoftBody {
         }
     }
 
-    fn apply_inverse(&mut self, rows: &mut [f64]) {
-        let n = self.model.dofs();
+    fn prepare_inverse(&mut self) {
         if self.free {
             let drag = self.drag();
-            self.rigid.respond(&mut self.state, drag);
+            self.rigid.respond(&self.state, drag);
+        }
+    }
+
+    fn apply_inverse(&self, rows: &mut [f64]) {
+        let n = self.model.dofs();
+        if !self.free {
+            return self.state.apply_inverse(rows);
         }
         for row in rows.chunks_exact_mut(n) {
-            if !self.free {
-                self.state.apply_inverse_to_few(row);
-                continue;
-            }
             let columns = self.rigid.columns.chunks_exact(n);
             let dot = |column: &[f64]| column.iter().zip(&*row).map(|(c, r)| c * r).sum::<f64>();
             let mut parts = nalgebra::SVector::<f64, LOW_RANK>::zeros();
             parts.iter_mut().zip(columns.clone()).for_each(|(part, column)| *part = dot(column));
-            self.state.apply_inverse_to_few(row);
+            self.state.apply_inverse(row);
             for (part, column) in (*self.rigid.core * parts).iter().zip(columns) {
                 row.iter_mut().zip(column).for_each(|(x, c)| *x += part * c);
             }
@@ -389,17 +397,12 @@ impl Body for SoftBody {
         Some(self.state.refactorisations())
     }
 
-    fn apply_kept_inverse(&mut self, rows: &mut [f64]) {
+    fn apply_kept_inverse(&self, rows: &mut [f64]) {
         self.state.apply_inverse(rows);
     }
 
-    fn low_rank(&mut self) -> Option<LowRank<'_>> {
-        if !self.free {
-            return None;
-        }
-        let drag = self.drag();
-        self.rigid.respond(&mut self.state, drag);
-        Some(LowRank { stamp: self.rigid.stamp, columns: &self.rigid.columns, core: &self.rigid.core })
+    fn low_rank(&self) -> Option<LowRank<'_>> {
+        self.free.then_some(LowRank { stamp: self.rigid.stamp, columns: &self.rigid.columns, core: &self.rigid.core })
     }
 
     fn free_change(&self, change: &mut [f64]) {
@@ -432,7 +435,7 @@ impl Body for SoftBody {
     }
 
     fn energy(&self) -> f64 {
-        // The frame does not matter to the elastic energy, so the one of the last step will do with present positions.
+        // The elastic energy does not depend on the frame, so that of the last step is used with current positions.
         let mut displacement = self.state.displacement.clone();
         for &node in self.model.free_nodes() {
             let node = node as usize;
@@ -442,5 +445,119 @@ impl Body for SoftBody {
         let speed = |(&node, m): (&u32, &f64)| 0.5 * m * self.velocities[node as usize].norm_squared();
         let kinetic: f64 = self.model.free_nodes().iter().zip(self.model.masses()).map(speed).sum();
         kinetic + self.model.elastic_energy(&self.state, &displacement)
+    }
+}
+
+/// Minimum barycentric weight of a point inside an element: a margin for rounding.
+const INSIDE: f64 = -0.01;
+
+impl Body for SoftBody {
+    fn kind(&self) -> &'static str {
+        "soft"
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Body> {
+        Box::new(self.clone())
+    }
+
+    fn part_count(&self) -> usize {
+        1
+    }
+
+    fn part(&self, _index: usize) -> &dyn Part {
+        self
+    }
+
+    fn part_mut(&mut self, _index: usize) -> &mut dyn Part {
+        self
+    }
+
+    fn columns(&self, at: &MaterialPoint, _place: &Vec3, column: &mut dyn FnMut(usize, usize, Vec3)) {
+        for (&node, &weight) in at.nodes.nodes.iter().zip(&at.nodes.weights).filter(|(_, w)| **w != 0.0) {
+            let Some(unknown) = self.model.unknown(node) else { continue };
+            (0..3).for_each(|c| column(0, 3 * unknown + c, weight * self.frame.column(c)));
+        }
+    }
+
+    fn frame(&self, _collider: usize) -> Mat3 {
+        self.frame
+    }
+
+    fn material(&self) -> MaterialId {
+        self.material
+    }
+
+    fn set_material(&mut self, material: MaterialId) {
+        self.material = material;
+    }
+
+    fn collider(&self, _index: usize) -> Collider<'_> {
+        Collider::Mesh(MeshCollider {
+            rest: &self.surface,
+            areas: &self.surface_areas,
+            aggregates: false,
+            deformable: true,
+            layer: None,
+        })
+    }
+
+    fn vertex_positions(&self, _collider: usize, positions: &mut Vec<Vec3>) {
+        positions.extend(self.surface_nodes.iter().map(|&node| self.positions[node as usize]));
+    }
+
+    fn mesh_point(&self, _collider: usize, vertices: [u32; 3], weights: [f64; 3]) -> MaterialPoint {
+        MaterialPoint::on_mesh(0, vertices.map(|v| self.surface_nodes[v as usize]), weights)
+    }
+
+    fn top_speed(&self, _collider: usize, _bounds: &Bounds) -> f64 {
+        self.velocities.iter().map(Vec3::norm_squared).fold(0.0, f64::max).sqrt()
+    }
+
+    /// The embedding in the element that contains a point.
+    fn attachment_point(&self, _part: usize, place: &Vec3) -> Option<MaterialPoint> {
+        let mut best: Option<(f64, NodeMap)> = None;
+        for nodes in self.model.elements().iter().map(|element| element.nodes) {
+            let [a, b, c, d] = nodes.map(|n| self.positions[n as usize]);
+            let Some(w) = Mat3::from_columns(&[b - a, c - a, d - a]).try_inverse().map(|inverse| inverse * (place - a))
+            else {
+                continue;
+            };
+            let weights = [1.0 - w.sum(), w.x, w.y, w.z];
+            let least = weights.into_iter().fold(f64::INFINITY, f64::min);
+            if least >= INSIDE && best.as_ref().is_none_or(|(other, _)| least > *other) {
+                best = Some((least, NodeMap { nodes, weights }));
+            }
+        }
+        best.map(|(_, nodes)| MaterialPoint::soft(nodes))
+    }
+
+    fn pose(&self) -> Pose {
+        Pose::from_parts(Body::centre(self).into(), crate::math::Quat::identity())
+    }
+
+    fn mass(&self) -> Option<f64> {
+        Some(self.total_mass)
+    }
+
+    fn centre(&self) -> Vec3 {
+        let weighted = self.model.free_nodes().iter().zip(self.model.masses());
+        let moment: Vec3 = weighted.map(|(&node, m)| *m * self.positions[node as usize]).sum();
+        moment / self.total_mass
+    }
+
+    fn nodes(&self) -> &[Vec3] {
+        &self.positions
+    }
+
+    fn centre_velocity(&self) -> Vec3 {
+        self.momentum().0 / self.total_mass
+    }
+
+    fn trace_columns(&self) -> &'static [(&'static str, &'static str)] {
+        &[("x", "m"), ("y", "m"), ("z", "m"), ("vx", "m/s"), ("vy", "m/s"), ("vz", "m/s")]
+    }
+
+    fn trace(&self, row: &mut Vec<f64>) {
+        row.extend(Body::centre(self).iter().chain(self.centre_velocity().iter()));
     }
 }

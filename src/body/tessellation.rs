@@ -3,11 +3,11 @@ use parry3d::shape::{SharedShape, TypedShape};
 use crate::math::{Vec3, from_glam};
 use crate::mesh::SurfaceMesh;
 
-/// How finely round shapes are cut up.
+/// Resolution of round shapes.
 const AROUND: u32 = 48;
 
-/// The surface of a shape in its frame, for pictures: flat faces have vertices of their own, so that edges are seen. `None` for shapes
-/// without end.
+/// The surface of a shape in its frame, for pictures: flat faces have separate vertices, so that edges are visible.
+/// `None` for infinite shapes.
 pub fn tessellated(shape: &SharedShape) -> Option<SurfaceMesh> {
     let (vertices, triangles, smooth) = match shape.as_typed_shape() {
         TypedShape::Cuboid(s) => flat(s.to_trimesh()),

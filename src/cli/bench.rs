@@ -2,7 +2,6 @@ mod factor;
 mod free_motion;
 pub mod machine;
 pub mod measure;
-pub mod names;
 mod paper;
 pub mod progress;
 pub mod report;
@@ -22,62 +21,63 @@ use self::scenes::{Budget, Measured};
 use self::steps_plot::{StepsPlot, StepsPlotArguments};
 use super::{Talk, load_model, write_file};
 use crate::assets::builtin_scenes;
+use crate::math::{OutOfRange, Range};
 
-/// What to measure.
+/// Arguments of `bench`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Benchmarks to run, all if left out: `free_motion`, `factor` and the shipped scenes but `play`, whose hand waits for a person.
+    /// Benchmarks to run: `free_motion`, `factor` or shipped scenes [default: all except `play`, which waits for user
+    /// input]
     names: Vec<String>,
-    /// A hand file for `free_motion`; the built-in average right hand if left out.
+    /// Hand file for `free_motion` [default: the built-in right hand]
     #[arg(long)]
     hand: Option<PathBuf>,
-    /// Steps to measure: of a scene the last ones, at most half of it.
+    /// Number of steps to measure, taken from the end of the scene (at most half of it)
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     steps: u32,
-    /// Measure twenty steps at most.
+    /// Measure at most 20 steps
     #[arg(long)]
     quick: bool,
-    /// Seconds after which a row ends with the steps it has.
+    /// Time limit per row, in seconds
     #[arg(long, default_value_t = 10.0, value_parser = seconds)]
     limit: f64,
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Write the rows of the scenes and of the free motion as a table.
+    /// Write the rows of the scenes and of the free motion to a CSV file
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
-    /// Write a report with tables, plots and pictures: index.html, which needs no other file, and the plotted numbers.
+    /// Write an HTML report with tables, plots and pictures to a folder, plus the plotted data as CSV
     #[arg(long, value_name = "FOLDER")]
     report: Option<PathBuf>,
     #[command(flatten)]
     steps_plot: StepsPlotArguments,
 }
 
-/// The scene whose hand nobody moves: there is little to measure in it, unless it is asked for.
+/// The scene with an interactive hand. It is measured only on request.
 const BY_A_PERSON: &str = "play";
 
-/// A time limit of the command line, s.
-pub fn seconds(text: &str) -> Result<f64, String> {
-    let parsed = text.parse().ok().filter(|s| (0.001..=3600.0).contains(s));
-    parsed.ok_or_else(|| "expected seconds, from 0.001 to 3600".into())
+/// Parses a time limit of the command line, s.
+pub fn seconds(text: &str) -> Result<f64, OutOfRange> {
+    Range::new(0.001, 3600.0, "s").parse(text)
 }
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let known: Vec<&str> = ["free_motion", "factor"].into_iter().chain(builtin_scenes()).collect();
     if let Some(name) = arguments.names.iter().find(|n| !known.contains(&n.as_str())) {
-        bail!(names::unknown(&format!("benchmark `{name}`"), name, &known));
+        bail!(crate::text::unknown("benchmark", name, &known));
     }
     if let Some(file) = &arguments.csv {
         super::outputs::check(&[("--csv", file)], arguments.hand.as_slice())?;
     }
     if let Some(folder) = &arguments.report {
-        // Better now than after minutes.
+        // Fail before the measurement instead of after it.
         std::fs::create_dir_all(folder)
-            .map_err(|error| anyhow::anyhow!("cannot make the folder {}: {error}", folder.display()))?;
+            .map_err(|error| anyhow::anyhow!("cannot create the folder {}: {error}", folder.display()))?;
     }
     let steps_plot = StepsPlot::new(&arguments.steps_plot)?;
     if cfg!(debug_assertions) {
-        talk.say("note: this is not a release build; times mean little");
+        talk.say("note: this is a debug build; its times are not representative");
     }
     let (mut rows, scenes) = measure_all(arguments, talk)?;
     rows.extend(scenes.iter().map(|one| one.row.clone()));
@@ -103,7 +103,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     }
 }
 
-/// The rows of what is no scene, and the scenes.
+/// The rows of the benchmarks that are not scenes, and the scenes.
 fn measure_all(arguments: &Arguments, talk: Talk) -> anyhow::Result<(Vec<Value>, Vec<Measured>)> {
     let wanted = |name: &str| match arguments.names.as_slice() {
         [] => name != BY_A_PERSON,

@@ -1,15 +1,16 @@
 use std::path::{Path, PathBuf};
 
-use super::{Talk, inside};
+use super::Talk;
 use crate::assets::{FileKind, Problem, Problems, file_kind, load_device, load_hand_model, load_scene};
+use crate::runtime::overlap_warnings;
 
-/// Files to check.
+/// Arguments of `check`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Hand files, scenes and profiles of devices (.toml) and scripts (.rhai).
+    /// Hand files, scene files, device profiles (.toml) or scripts (.rhai)
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Print the problems as JSON.
+    /// Print the problems as JSON
     #[arg(long)]
     json: bool,
 }
@@ -45,21 +46,20 @@ fn as_json(problem: &Problem) -> serde_json::Value {
     })
 }
 
-/// What a file is and what is odd about it, or what is wrong with it.
+/// Kind of a file and its warnings, or its errors.
 fn check(file: &Path) -> Result<(&'static str, Vec<String>), Problems> {
     match file.extension().and_then(|e| e.to_str()) {
         Some("toml") => match file_kind(file)? {
             FileKind::Hand => load_hand_model(file).map(|_| ("a hand", Vec::new())),
-            FileKind::Scene => load_scene(file, &[]).map(|scene| ("a scene", inside::warnings(&scene))),
+            FileKind::Scene => load_scene(file, &[]).map(|scene| ("a scene", overlap_warnings(&scene))),
             FileKind::Device => load_device(file).map(|_| ("a device", Vec::new())),
         },
-        // Written for editors; not to be run.
+        // Definition files are for editors; they are not run.
         Some("rhai") if file.to_string_lossy().ends_with(".d.rhai") => Ok(("definitions for editors", Vec::new())),
         Some("rhai") => check_script(file).map(|warnings| ("a script", warnings)),
-        _ => Err(Problems::with_file(
-            file,
-            "expected a hand file, a scene or the profile of a device (.toml), or a script (.rhai)",
-        )),
+        _ => {
+            Err(Problems::with_file(file, "expected a hand file, scene file, device profile (.toml) or script (.rhai)"))
+        }
     }
 }
 
@@ -67,14 +67,14 @@ fn check(file: &Path) -> Result<(&'static str, Vec<String>), Problems> {
 fn check_script(file: &Path) -> Result<Vec<String>, Problems> {
     let run =
         crate::script::check_file(file).map_err(|errors| Problems(errors.iter().map(script_problem).collect()))?;
-    let warnings = inside::warnings(&run.scene());
+    let warnings = overlap_warnings(&run.scene());
     Ok(warnings)
 }
 
 #[cfg(feature = "script")]
 fn script_problem(error: &crate::script::ScriptError) -> Problem {
     let (line, column, whole) = (error.line, error.column, error.to_string());
-    // The place is the problem's own; what is left is the message and the line with its caret.
+    // The location is reported separately; the rest is the message and the source line with a caret.
     let place = if line > 0 { format!("{}:{line}:{column}: ", error.script) } else { format!("{}: ", error.script) };
     let message = whole.strip_prefix(&place).unwrap_or(&whole).to_string();
     Problem { file: error.script.clone().into(), line, column, key: String::new(), message }
@@ -82,5 +82,5 @@ fn script_problem(error: &crate::script::ScriptError) -> Problem {
 
 #[cfg(not(feature = "script"))]
 fn check_script(file: &Path) -> Result<Vec<String>, Problems> {
-    Err(Problems::with_file(file, "scripts need the feature `script`, and this program was built without it"))
+    Err(Problems::with_file(file, "scripts need the Cargo feature `script`, which this build does not have"))
 }

@@ -1,5 +1,5 @@
-//! The demo: a soft hand closes around a ball and lifts it. In a window where there is a display; else it is told in a few lines and
-//! in a report.
+//! The demo: a soft hand grasps a ball and lifts it. It opens a window if there is a display; otherwise it prints a
+//! summary and writes a report.
 
 mod ending;
 mod report;
@@ -16,30 +16,30 @@ use super::page::{Shot, draw, shot};
 use super::{Talk, write_file};
 use crate::assets::{Scene, load_builtin_scene};
 
-/// Where the demo leaves its report and pictures.
+/// Output folder of the demo.
 const FOLDER: &str = "fingerpad-demo";
-/// The scene it plays, and what is grasped in it.
+/// Scene of the demo, and the object to grasp.
 const SCENE: &str = "ball";
 const OBJECT: &str = "ball";
-/// Its parts: until when, s, what the hand does until then, and what it has done.
+/// Phases of the demo: end time, s; label while running; label when done.
 const PARTS: [(f64, &str, &str); 4] =
     [(0.2, "waiting", "open"), (1.1, "closing", "closed"), (2.1, "lifting", "lifted"), (3.0, "holding", "held")];
 
-/// Plays it in a window where there is a display, unless `FINGERPAD_HEADLESS` is set.
+/// Runs in a window if there is a display, unless `FINGERPAD_HEADLESS` is set.
 pub fn run(talk: Talk) -> anyhow::Result<()> {
     let headless = std::env::var_os("FINGERPAD_HEADLESS").is_some_and(|value| !value.is_empty() && value != "0");
     if headless || !show(talk)? { play(talk) } else { Ok(()) }
 }
 
-/// Plays it in a window; whether there is one.
+/// Runs in a window; returns whether one could be opened.
 #[cfg(feature = "viewer")]
 fn show(talk: Talk) -> anyhow::Result<bool> {
-    use super::view::{Showing, can_show, run_player};
+    use super::view::{Showing, can_show, run_session};
     if !can_show() {
         return Ok(false);
     }
-    let player = super::player::Player::load(Path::new(SCENE), &[])?;
-    run_player(player, Showing { teller: Some(ending::tell), ..Showing::default() }, talk)?;
+    let session = crate::runtime::Session::load(Path::new(SCENE), &[])?;
+    run_session(session, Showing { summarize: Some(ending::summarize), ..Showing::default() }, talk)?;
     Ok(true)
 }
 
@@ -48,28 +48,28 @@ fn show(_talk: Talk) -> anyhow::Result<bool> {
     Ok(false)
 }
 
-/// A part of the demo that was played.
+/// A simulated phase of the demo.
 struct Part {
-    /// What the hand does in it.
+    /// Label while running.
     doing: &'static str,
-    /// What it has done at its end.
+    /// Label when done.
     done: &'static str,
-    /// Its steps: the object of `run --json`, with the stages of a step.
+    /// Summary of its steps: the object of `run --json`, with stage times.
     row: Value,
 }
 
-/// What was seen of the demo.
+/// Results of the demo.
 struct Played {
-    /// What the hand is made of.
+    /// Description of the hand model.
     hand: String,
     parts: Vec<Part>,
     samples: Vec<Sample>,
     ending: Ending,
 }
 
-/// Plays it without a window, writes a report, and draws pictures if something can draw.
+/// Runs without a window, writes a report, and renders pictures if a graphics adapter is available.
 fn play(talk: Talk) -> anyhow::Result<()> {
-    let mut scene = load_builtin_scene(SCENE, &[]).context("the program carries the scene of its demo")??;
+    let mut scene = load_builtin_scene(SCENE, &[]).context("the demo scene is built in")??;
     let (played, shots) = play_parts(&mut scene)?;
     println!();
     played.ending.print();
@@ -82,7 +82,7 @@ fn play(talk: Talk) -> anyhow::Result<()> {
             }
             println!("pictures: {FOLDER}/*.png");
         }
-        // A machine without graphics is no failure of the demo.
+        // Missing graphics are not a failure of the demo.
         Err(why) => talk.say(format_args!("no pictures: {why}")),
     }
     let file = Path::new(FOLDER).join("index.html");
@@ -91,17 +91,17 @@ fn play(talk: Talk) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Plays the scene part by part, and tells what is seen at the end of each.
+/// Simulates the scene phase by phase and prints the results of each.
 fn play_parts(scene: &mut Scene) -> anyhow::Result<(Played, Vec<Shot>)> {
-    let ball = scene.rigid(OBJECT).context("the scene of the demo has a ball")?;
-    let tetrahedra: usize = scene.models[0].meshes[1..].iter().map(|m| m.tissue.tets.len()).sum();
-    let name = &scene.models[0].description.name;
+    let ball = scene.rigid(OBJECT).context("the demo scene has a ball")?;
+    let tetrahedra: usize = scene.world.bodies.hand(0).model().meshes[1..].iter().map(|m| m.tissue.tets.len()).sum();
+    let name = &scene.world.bodies.hand(0).model().description.name;
     let hand = format!("{name}: 15 soft phalanges and the palm, {tetrahedra} tetrahedra");
     println!("fingerpad {}. {hand}", env!("CARGO_PKG_VERSION"));
-    println!("A ball of 100 g is grasped, and the hand rises by 8 cm.");
+    println!("The hand grasps a ball of 100 g and lifts it by 8 cm.");
     println!();
     println!("   time                 height  phalanges  contacts      rows  pressing      step");
-    let start = *scene.world.bodies.rigid[ball].centre();
+    let start = *scene.world.bodies[ball].centre();
     let mut watcher = Watcher::new(scene);
     let (mut parts, mut shots) = (Vec::new(), Vec::new());
     for (end, doing, done) in PARTS {
@@ -114,7 +114,7 @@ fn play_parts(scene: &mut Scene) -> anyhow::Result<(Played, Vec<Shot>)> {
         println!(
             "{:>5.1} s  {done:<8} {:>9.1} mm {:>10} {:>9} {:>9} {:>7.1} N {:>6.2} ms",
             seen.time,
-            1e3 * scene.world.bodies.rigid[ball].centre().y,
+            1e3 * scene.world.bodies[ball].centre().y,
             seen.phalanges,
             seen.contacts,
             seen.constraints,

@@ -3,10 +3,10 @@ use std::path::PathBuf;
 use super::{Talk, write_file};
 use crate::script::{definitions, reference};
 
-/// Where to.
+/// Arguments of `docs`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The folder that has `docs` and `scripts`.
+    /// Folder that contains `docs` and `scripts`
     #[arg(long, default_value = ".")]
     out: PathBuf,
 }

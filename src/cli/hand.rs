@@ -6,12 +6,12 @@ use super::{Talk, load_model};
 use crate::hand::{HandModel, REDUCED};
 use crate::tracking::{Angle, Finger, PHALANGES, Segment};
 
-/// A hand to describe.
+/// Arguments of `hand`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A hand file, or the name of a shipped hand (left, right, small, large); the average right hand if left out.
+    /// Hand file or the name of a shipped hand (left, right, small, large) [default: right]
     file: Option<PathBuf>,
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -26,7 +26,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Counts over some segments.
+/// Counts over segments.
 struct Totals {
     nodes: usize,
     free_nodes: usize,
@@ -122,7 +122,7 @@ fn print(model: &HandModel) {
     row("tetrahedra", phalanges.tetrahedra, palm.tetrahedra);
     row("skin vertices", phalanges.skin_vertices, palm.skin_vertices);
     row("skin triangles", phalanges.skin_triangles, palm.skin_triangles);
-    println!("{:<21} {:>9.3} {:>9.3}", "worst quality", phalanges.worst_quality, palm.worst_quality);
+    println!("{:<21} {:>9.3} {:>9.3}", "worst element quality", phalanges.worst_quality, palm.worst_quality);
     println!();
     println!("degrees of freedom    {REDUCED} reduced, {} soft", 3 * (phalanges.free_nodes + palm.free_nodes));
     println!(

@@ -1,24 +1,19 @@
-//! Rank 8: the program's commands. Data goes to stdout, messages to stderr; 0 done, 1 a task failed, 2 bad usage or input.
+//! Rank 9: the program's commands. Data goes to stdout, messages to stderr; 0 done, 1 a task failed, 2 bad usage or input.
 
 #[macro_use]
 mod terminal;
 
 mod bench;
-mod bones_out;
 mod check;
 mod demo;
+mod device_arguments;
 mod devices;
 #[cfg(feature = "script")]
 mod docs;
-mod feeling;
-mod gear;
 mod hand;
-mod inside;
 mod interrupt;
-mod motion;
 mod outputs;
 mod page;
-mod player;
 mod plot;
 mod problem;
 mod render;
@@ -33,53 +28,53 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// Soft hands for virtual worlds: grasp with a data glove, run hand benchmarks, script interaction tasks.
+/// Soft-hand simulation: grasp with a data glove, run hand benchmarks, script interaction tasks
 #[derive(Parser)]
 #[command(version, about)]
 struct Cli {
-    /// What to do; without a command the demo runs.
+    /// Command to run [default: the demo]
     #[command(subcommand)]
     command: Option<Command>,
-    /// Say more on stderr.
+    /// Print more messages to stderr
     #[arg(short, long, global = true)]
     verbose: bool,
-    /// Say nothing on stderr but errors.
+    /// Print only errors to stderr
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Simulate a scene, or run a script.
+    /// Simulate a scene or run a script
     Run(run::Arguments),
-    /// Play a recording again, check it, or write it as a table.
+    /// Replay a recording, verify it, or export it as a table
     Replay(replay::Arguments),
-    /// Validate hand files, scenes, device profiles and scripts; all errors at once.
+    /// Validate hand files, scenes, device profiles and scripts; report all errors at once
     Check(check::Arguments),
-    /// Describe a hand: meshes, degrees of freedom, bones, mass, limits.
+    /// Describe a hand: meshes, degrees of freedom, bones, mass, limits
     Hand(hand::Arguments),
-    /// Measure step times: of the shipped scenes, both methods side by side, and of a hand's free motion.
+    /// Measure step times of the shipped scenes with both contact methods, and of a hand's free motion
     Bench(bench::Arguments),
-    /// Draw a scene, a script or a hand to PNG files, without a window.
+    /// Render a scene, script or hand to PNG files without a window
     Render(render::Arguments),
-    /// Open a window on a scene or a script; mouse and keyboard can drive the hand.
+    /// Open a window on a scene or script; mouse and keyboard can drive the hand
     View(view::Arguments),
-    /// Repeat a parameter study of the papers.
+    /// Run a parameter study from the papers
     #[command(subcommand)]
     Study(study::Study),
-    /// Save a contact problem that a scene meets, or solve a saved one with every solver that fits.
+    /// Save a contact problem of a scene, or solve a saved one with all applicable solvers
     #[command(subcommand)]
     Problem(problem::Command),
-    /// See what is plugged in, watch it, calibrate a glove.
+    /// List, monitor, calibrate, emulate and record devices
     #[command(subcommand)]
     Devices(devices::Command),
-    /// Write the reference of scripts, and their definitions for editors.
+    /// Write the scripting reference and the definition file for editors
     #[cfg(feature = "script")]
     #[command(hide = true)]
     Docs(docs::Arguments),
-    /// Print completions for a shell.
+    /// Print shell completions
     Completions {
-        /// Which shell.
+        /// Shell
         shell: clap_complete::Shell,
     },
 }
@@ -197,9 +192,15 @@ fn hush_openxr() {
     }
 }
 
-/// One line a problem, each with its place.
+/// One line for each problem, with its place.
 fn report(error: &anyhow::Error) {
-    match error.downcast_ref::<crate::assets::Problems>() {
+    use crate::assets::Problems;
+    use crate::runtime;
+    let description = match error.downcast_ref::<runtime::Error>() {
+        Some(runtime::Error::Description(problems)) => Some(problems),
+        _ => error.downcast_ref::<Problems>(),
+    };
+    match description {
         Some(problems) => problems.0.iter().for_each(|problem| eprintln!("error: {problem}")),
         None => eprintln!("error: {error:#}"),
     }
@@ -207,18 +208,20 @@ fn report(error: &anyhow::Error) {
 
 /// Width and height in pixels, `1280x960`, no less than some.
 fn picture_size(text: &str, least: (u32, u32)) -> Result<(u32, u32), String> {
-    const MOST: u32 = 4096;
+    const MAX_PIXELS: u32 = 4096;
     let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-    let fits = |&(w, h): &(u32, u32)| (least.0..=MOST).contains(&w) && (least.1..=MOST).contains(&h);
+    let fits = |&(w, h): &(u32, u32)| (least.0..=MAX_PIXELS).contains(&w) && (least.1..=MAX_PIXELS).contains(&h);
     let (w, h) = least;
-    parsed.filter(fits).ok_or_else(|| format!("expected WIDTHxHEIGHT, from {w}x{h} to {MOST}x{MOST}, as in 1280x960"))
+    parsed
+        .filter(fits)
+        .ok_or_else(|| format!("expected WIDTHxHEIGHT, from {w}x{h} to {MAX_PIXELS}x{MAX_PIXELS}, as in 1280x960"))
 }
 
 /// Writes a file, making its folder.
 fn write_file(file: &std::path::Path, bytes: &[u8]) -> anyhow::Result<()> {
     use anyhow::Context;
     if let Some(folder) = file.parent().filter(|f| !f.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     }
     std::fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))
 }

@@ -1,44 +1,44 @@
-//! Files that a command writes: none of them is one that it reads, and no two are the same.
+//! Checks output files: none may be an input, and no two may be the same.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-/// Endings of files that the program reads; a run may read more of them later than at its start.
+/// Extensions of input files; a run may read more of them later.
 const SOURCES: [&str; 5] = ["toml", "rhai", "obj", "msh", "vtk"];
 
-/// Refuses outputs, each with the option that names it, that would overwrite an input or each other.
+/// Refuses outputs, each with its option name, that would overwrite an input or each other.
 pub fn check(outputs: &[(&str, &Path)], inputs: &[PathBuf]) -> anyhow::Result<()> {
     for (place, (option, file)) in outputs.iter().enumerate() {
         let Some(own) = Identity::of(file) else { continue };
         let shown = file.display();
         if inputs.iter().any(|input| Identity::of(input).as_ref() == Some(&own)) {
-            bail!("{option} {shown}: this file is read by the same command; name another");
+            bail!("{option} {shown}: this file is an input of the same command; choose another");
         }
         let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if file.exists() && SOURCES.contains(&ending) {
-            bail!("{option} {shown}: this file is there already, and .{ending} files are inputs; name another");
+            bail!("{option} {shown}: this file already exists, and .{ending} files are inputs; choose another");
         }
         let shared = outputs[..place].iter().find(|(_, other)| Identity::of(other).as_ref() == Some(&own));
         if let Some((other, _)) = shared {
-            bail!("{option} {shown}: {other} writes to the same file; name another");
+            bail!("{option} {shown}: {other} writes to the same file; choose another");
         }
     }
     Ok(())
 }
 
-/// What tells files apart.
+/// Identity of a file.
 #[derive(PartialEq, Eq)]
 enum Identity {
-    /// Of one that is there: device and number. Two names may have one.
+    /// Device and inode of an existing file; several paths may have the same.
     #[cfg(unix)]
     Node(u64, u64),
-    /// Where it is, or will be, with links resolved.
+    /// Resolved path.
     Path(PathBuf),
 }
 
 impl Identity {
-    /// Nothing for what is no regular file, as `/dev/null` and pipes: nothing in it is overwritten.
+    /// `None` for special files such as `/dev/null` and pipes, which are not overwritten.
     fn of(file: &Path) -> Option<Self> {
         match file.metadata() {
             Ok(data) if !data.is_file() => None,

@@ -15,32 +15,32 @@ use crate::assets::{Files, Setting, read_bounded};
 use crate::contact::Group;
 use crate::problem::{ContactProblem, Law, ProblemFault};
 
-/// Contact problems as files.
+/// Subcommands of `problem`.
 #[derive(clap::Subcommand)]
 pub enum Command {
-    /// Simulate a scene and save a contact problem of its last step.
+    /// Simulate a scene and save a contact problem of its last step
     Save(SaveArguments),
-    /// Solve a saved problem with every solver that fits, and compare the forces.
+    /// Solve a saved problem with all applicable solvers and compare the forces
     Solve(solve::Arguments),
 }
 
-/// What to save.
+/// Arguments of `problem save`.
 #[derive(clap::Args)]
 pub struct SaveArguments {
-    /// A scene file (.toml), or the name of a shipped scene.
+    /// Scene file (.toml) or the name of a shipped scene
     scene: PathBuf,
-    /// When, s.
+    /// Simulated time of the problem, s
     #[arg(long)]
     at: f64,
-    /// The file to write; an FCLIB file if it ends in .hdf5.
+    /// Output file; FCLIB format if it ends in .hdf5
     #[arg(long, value_name = "FILE.txt|FILE.hdf5")]
     out: PathBuf,
-    /// Which group of touching bodies, counted from 0; the one with the most rows if left out.
+    /// Group of touching bodies, counted from 0 [default: the group with the most rows]
     #[arg(long)]
     group: Option<usize>,
     #[command(flatten)]
     changes: SceneArguments,
-    /// Print JSON, with the forces that the step found.
+    /// Print JSON with the forces of the step
     #[arg(long)]
     json: bool,
 }
@@ -56,7 +56,8 @@ fn save(arguments: &SaveArguments, talk: Talk) -> anyhow::Result<()> {
     // Checked as the length of a scene is.
     let at = Setting::new("seconds", arguments.at);
     let files = Files::default();
-    let mut scene = files.load_scene(&super::player::shipped(&arguments.scene), &arguments.changes.settings([at]))?;
+    let mut scene =
+        files.load_scene(&crate::runtime::shipped_path(&arguments.scene), &arguments.changes.settings([at]))?;
     super::outputs::check(&[("--out", &arguments.out)], &files.paths())?;
     scene.world.keeps_rows = true;
     let steps = (arguments.at / scene.world.parameters.dt).round().max(1.0) as u64;
@@ -81,12 +82,12 @@ fn save(arguments: &SaveArguments, talk: Talk) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether a file is one of FCLIB, by its name.
+/// Whether a file name is that of an FCLIB file.
 fn is_fclib(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("hdf5"))
 }
 
-/// Writes a problem as text, or as FCLIB has it if the file is called so.
+/// Writes a problem as text, or in FCLIB format according to the file name.
 fn write(file: &Path, problem: &ContactProblem) -> anyhow::Result<()> {
     if !is_fclib(file) {
         return write_file(file, problem.to_text().as_bytes());
@@ -97,7 +98,7 @@ fn write(file: &Path, problem: &ContactProblem) -> anyhow::Result<()> {
     bail!("{}: {NO_FCLIB}", file.display());
 }
 
-/// Reads a problem, as text or as FCLIB has it.
+/// Reads a problem from text or FCLIB.
 fn read(file: &Path) -> anyhow::Result<ContactProblem> {
     let shown = file.display();
     if is_fclib(file) {
@@ -115,9 +116,9 @@ fn read(file: &Path) -> anyhow::Result<ContactProblem> {
 
 #[cfg(not(feature = "fclib"))]
 const NO_FCLIB: &str =
-    "FCLIB files need the Cargo feature `fclib`, and this program was built without it; build with `--features fclib`";
+    "FCLIB files need the Cargo feature `fclib`, which this build does not have; build with `--features fclib`";
 
-/// The group that was asked for, or the largest.
+/// The requested group, or the largest.
 fn choose(groups: &[Group], wanted: Option<usize>, time: f64) -> anyhow::Result<(usize, &Group)> {
     let largest = (0..groups.len()).max_by_key(|&i| (groups[i].rows(), std::cmp::Reverse(i)));
     let largest = largest.with_context(|| format!("nothing touches at {time:.4} s, so there is no problem to save"))?;
@@ -128,7 +129,7 @@ fn choose(groups: &[Group], wanted: Option<usize>, time: f64) -> anyhow::Result<
     }
 }
 
-/// How many blocks of each law, in words.
+/// Number of blocks of each law as text.
 fn contents(problem: &ContactProblem) -> String {
     let count = |of: fn(&Law) -> bool| problem.laws.iter().filter(|law| of(law)).count();
     let counts = [

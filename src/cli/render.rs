@@ -1,123 +1,121 @@
 #[cfg(feature = "viewer")]
 mod drawing;
 
+use crate::math::{OutOfRange, Range};
 use std::path::PathBuf;
 
 #[cfg(feature = "viewer")]
 pub use drawing::{run, scene_figure};
 
-/// A picture to draw.
+/// Arguments of `render`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A scene (.toml), a script (.rhai), a recording (.fpr), the name of a shipped scene, script or hand, or a hand file; the average
-    /// right hand if left out.
+    /// Scene (.toml), script (.rhai), recording (.fpr), hand file, or the name of a shipped scene, script or hand
+    /// [default: the right hand]
     file: Option<PathBuf>,
-    /// Time to draw, s.
+    /// Simulated time to render, s
     #[arg(long, default_value_t = 0.0, value_parser = seconds, conflicts_with_all = ["from_time", "to"])]
     at: f64,
-    /// Begin of a range of times to draw, s.
+    /// Start of a range of times to render, s
     #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = seconds, requires = "to")]
     from_time: f64,
-    /// End of a range of times to draw, s: numbered pictures, or an animation.
+    /// End of a range of times to render, s; writes numbered pictures or an animation
     #[arg(long, value_name = "S", value_parser = seconds)]
     to: Option<f64>,
-    /// Time between the pictures of a range, s.
+    /// Time between the pictures of a range, s
     #[arg(long, value_name = "S", default_value_t = 1.0 / 15.0, value_parser = seconds)]
     every: f64,
     #[command(flatten)]
     changes: super::scene_arguments::SceneArguments,
-    /// Where to write: a PNG; of a range numbered ones, or one animated PNG if it ends in .apng.
+    /// Output file: PNG; for a range numbered PNG files, or one animated PNG if the name ends in .apng
     #[arg(long)]
     out: PathBuf,
-    /// Write a range into one animated PNG, whatever its name ends in.
+    /// Write a range as one animated PNG, regardless of the file name
     #[arg(long, requires = "to")]
     animate: bool,
-    /// Write what is played, the trial, the time, and how a task ended into the picture.
+    /// Label the picture with its source, trial, time and task result
     #[arg(long)]
     caption: bool,
-    /// Pose of a hand from a hand file, by name.
+    /// Pose of a hand, by name
     #[arg(long, default_value = "rest")]
     pose: String,
-    /// Where to look from.
+    /// Camera position
     #[arg(long, value_enum, conflicts_with = "look")]
     from: Option<From>,
-    /// Where to look from, in degrees: turn about the vertical, 0 from +Z and 90 from +X, and height over the horizon.
+    /// Camera direction in degrees: azimuth (0 from +Z, 90 from +X) and elevation above the horizon
     #[arg(long, value_name = "AZIMUTH,ELEVATION", value_parser = angles, allow_hyphen_values = true)]
     look: Option<[f64; 2]>,
-    /// How many times nearer to go than to see everything; towards where hands touch things.
+    /// Zoom factor relative to a view of everything, towards the contacts of the hands
     #[arg(long, default_value_t = 1.0, value_parser = zoom)]
     zoom: f64,
-    /// Layers to show.
+    /// Layers to show
     #[arg(long, value_enum, value_delimiter = ',', default_value = "skin")]
     show: Vec<Layer>,
-    /// Size in pixels.
+    /// Size in pixels
     #[arg(long, default_value = "1280x960", value_parser = |text: &str| super::picture_size(text, (16, 16)))]
     size: (u32, u32),
 }
 
-/// Where the camera stands.
+/// Camera position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum From {
-    /// Above the back of the hand.
+    /// Above the back of the hand
     Back,
-    /// Below the palm.
+    /// Below the palm
     Palm,
-    /// On the thumb's side.
+    /// On the thumb's side
     Side,
-    /// Obliquely, from the thumb's side and the front.
+    /// Oblique, from the thumb's side and the front
     Oblique,
 }
 
-/// A layer of the picture.
+/// Layer of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Layer {
-    /// The visual skin.
+    /// Visual skin
     Skin,
-    /// Pressure, as a colour on the skin.
+    /// Pressure as a colour on the skin
     Pressure,
-    /// Points that touch.
+    /// Contact points
     Contacts,
-    /// Centre and normal of what stands for many contacts.
+    /// Centre and normal of aggregates
     Aggregates,
-    /// Forces of contact on the hands: normal and friction forces.
+    /// Contact forces on the hands: normal and friction
     Forces,
-    /// Normal forces alone.
+    /// Normal forces only
     NormalForces,
-    /// Friction forces alone.
+    /// Friction forces only
     FrictionForces,
-    /// How much of its friction each phalanx uses.
+    /// Friction utilisation of each phalanx
     Slip,
-    /// The tracked hand, as a ghost.
+    /// Tracked hand, transparent
     Tracked,
-    /// Joints and their axes.
+    /// Joints and their axes
     Joints,
-    /// Bones.
+    /// Bones
     Skeleton,
-    /// The tetrahedra.
+    /// Tetrahedra
     #[value(alias = "tets")]
     Tetrahedra,
-    /// The collision skin.
+    /// Collision skin
     Collision,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
-    number(text, 0.0..=3600.0).ok_or_else(|| "expected a time in seconds, 0 to 3600".into())
+fn seconds(text: &str) -> Result<f64, OutOfRange> {
+    Range::new(0.0, 3600.0, "s").parse(text)
 }
 
-fn zoom(text: &str) -> Result<f64, String> {
-    number(text, 0.1..=50.0).ok_or_else(|| "expected a factor, 0.1 to 50".into())
+fn zoom(text: &str) -> Result<f64, OutOfRange> {
+    Range::new(0.1, 50.0, "").parse(text)
 }
 
 fn angles(text: &str) -> Result<[f64; 2], String> {
-    let parsed = text.split_once(',').and_then(|(a, e)| Some([number(a, -360.0..=360.0)?, number(e, -89.0..=89.0)?]));
+    let (azimuth, elevation) = (Range::new(-360.0, 360.0, "°"), Range::new(-89.0, 89.0, "°"));
+    let parsed = text.split_once(',').and_then(|(a, e)| Some([azimuth.parse(a).ok()?, elevation.parse(e).ok()?]));
     parsed.ok_or_else(|| "expected AZIMUTH,ELEVATION in degrees, the elevation from -89 to 89, as in -125,22".into())
-}
-
-fn number(text: &str, range: std::ops::RangeInclusive<f64>) -> Option<f64> {
-    text.trim().parse().ok().filter(|x| range.contains(x))
 }
 
 #[cfg(not(feature = "viewer"))]
 pub fn run(_arguments: &Arguments, _talk: super::Talk) -> anyhow::Result<()> {
-    anyhow::bail!("pictures need the feature `viewer`, and this program was built without it")
+    anyhow::bail!("pictures need the Cargo feature `viewer`, which this build does not have")
 }

@@ -4,174 +4,171 @@ mod outcome;
 pub mod summary;
 mod trace;
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 
 use self::summary::Summary;
 pub use self::trace::Tables;
-use super::bones_out::BonesOut;
-use super::gear::DeviceArguments;
-use super::player::Player;
+use super::device_arguments::{self, DeviceArguments};
 use super::scene_arguments::SceneArguments;
 use super::{Talk, interrupt, outputs};
 use crate::assets::Setting;
+use crate::runtime::{Pacing, Session, VmcSender, overlap_warnings};
 
-/// What to simulate, and how.
+/// Arguments of `run`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A scene file (.toml), a script (.rhai), a recording (.fpr), or a shipped scene or script by its name: `bar` is the scene, `bar.rhai`
-    /// the script.
+    /// Scene file (.toml), script (.rhai), recording (.fpr), or the name of a shipped scene or script (`bar` is the
+    /// scene, `bar.rhai` the script)
     scene: PathBuf,
-    /// Seconds to simulate; what the scene says if left out. Of a script, the most.
+    /// Seconds to simulate [default: set by the scene]; for a script the maximum
     #[arg(long)]
     seconds: Option<f64>,
-    /// Length of a step, s.
+    /// Time step, s
     #[arg(long)]
     dt: Option<f64>,
     #[command(flatten)]
     changes: SceneArguments,
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     devices: DeviceArguments,
-    /// Go no faster than the clock on the wall.
+    /// Limit to real time
     #[arg(long)]
     realtime: bool,
-    /// Write a table with a line for every step: poses, velocities, angles, contacts, solver, time. As Parquet if the file is called so.
+    /// Write a table with one row per step: poses, velocities, angles, contacts, solver, time; Parquet if the name ends
+    /// in .parquet
     #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     trace: Option<PathBuf>,
-    /// Write a recording, from which the run can be repeated and checked with `replay`.
+    /// Write a recording that `replay` can repeat and verify
     #[arg(long, value_name = "FILE.fpr")]
     record: Option<PathBuf>,
-    /// Write a table with a line for every step: forces and pressures on the fingers and palms, and what each device was told of them.
+    /// Write a table with one row per step: forces and pressures on fingers and palms, and the commands sent to each
+    /// device
     #[arg(long, value_name = "FILE.csv")]
     haptics_log: Option<PathBuf>,
-    /// Send the simulated hands to another program by the VMC protocol, 60 times a second at most: ADDRESS:PORT, or a port of this machine.
-    #[arg(long, value_name = "ADDRESS", value_parser = super::bones_out::address)]
+    /// Send the simulated hands to another program with the VMC protocol, at up to 60 Hz: ADDRESS:PORT, or a port of
+    /// this machine
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     vmc_out: Option<SocketAddr>,
-    /// Play in a window, as `view` does.
+    /// Open a window, like `view`
     #[arg(long, conflicts_with_all = ["json", "realtime", "trace", "record", "haptics_log"])]
     view: bool,
 }
 
 /// How a run ended.
 pub enum End {
-    /// It is done, and the task succeeded if there was one.
+    /// Completed; the task succeeded if there was one.
     Done,
-    /// It is done, and the task failed, or it was not what it should have been.
+    /// Completed, but the task or the verification failed.
     Failed,
-    /// A signal ended it before its end; its files are complete up to the last step.
+    /// Stopped by a signal; the files are complete up to the last step.
     Interrupted,
 }
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     let clock = Instant::now();
-    let mut player = arguments.devices.load(&arguments.scene, &settings(arguments), talk)?;
+    let mut session = arguments.devices.load(&arguments.scene, &settings(arguments), talk)?;
     let loading = 1e3 * clock.elapsed().as_secs_f64();
     talk.whisper(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));
-    if player.recording().is_none() {
-        super::inside::warnings(&player.scene())
-            .iter()
-            .for_each(|warning| talk.say(format_args!("warning: {warning}")));
+    if session.recording().is_none() {
+        let warnings = overlap_warnings(&session.scene());
+        warnings.iter().for_each(|warning| talk.say(format_args!("warning: {warning}")));
     }
     if let Some(address) = arguments.vmc_out {
-        let bones = BonesOut::open(address, &player.scene().world)?;
-        player.show_bones(bones);
+        let sender = VmcSender::open(address, &session.scene().world)?;
+        session.add_sink(Box::new(sender));
     }
     if arguments.view {
-        return super::view::show_player(player, settings(arguments), talk);
+        return super::view::show_session(session, settings(arguments), talk);
     }
-    check_outputs(arguments, &player)?;
+    check_outputs(arguments, &session)?;
     interrupt::listen();
     if let Some(file) = &arguments.record {
-        player.record(file)?;
+        session.record(file)?;
     }
     let traces: Vec<&Path> = arguments.trace.iter().map(PathBuf::as_path).collect();
     let (parquet, csv): (Vec<&Path>, Vec<&Path>) =
         traces.into_iter().partition(|file| file.extension().is_some_and(|e| e == "parquet"));
-    let mut tables = Tables::create(&player, &csv, &parquet)?;
+    let mut tables = Tables::create(&session, &csv, &parquet)?;
     if let Some(file) = &arguments.haptics_log {
-        tables = tables.and_haptics(file, &player)?;
+        tables = tables.and_haptics(file, &session)?;
     }
     let mut summary = Summary::default();
-    // Devices keep their own time.
-    let realtime = arguments.realtime || arguments.devices.any();
-    let played = play(&mut player, realtime, &mut summary, &mut tables, talk);
-    let written = tables.finish().and(player.finish_recording());
+    // Devices run in real time.
+    let is_paced = arguments.realtime || arguments.devices.any();
+    let pacing = if is_paced { Pacing::RealTime } else { Pacing::AsFastAsPossible };
+    let played = play(&mut session, pacing, &mut summary, &mut tables, talk);
+    let written = tables.finish().and(session.finish_recording().map_err(Into::into));
     played.and(written)?;
-    let gear = player.take_off();
-    if let Some(gear) = gear.as_ref().filter(|_| !arguments.json) {
-        gear.lines().iter().for_each(|line| talk.say(line));
+    let devices = session.detach_devices().map(|devices| devices.status());
+    if let Some(devices) = devices.as_ref().filter(|_| !arguments.json) {
+        devices.iter().for_each(|device| talk.say(device_arguments::line(device)));
     }
-    let devices = gear.map(|gear| ("devices", gear.as_json()));
-    Ok(conclude(&player, &summary, arguments.json, devices))
+    let devices = devices.map(|devices| ("devices", device_arguments::as_json(&devices)));
+    Ok(conclude(&session, &summary, arguments.json, devices))
 }
 
-/// Refuses files to write that the run reads, or that are the same.
-fn check_outputs(arguments: &Arguments, player: &Player) -> anyhow::Result<()> {
+/// Refuses output files that are inputs of the run or identical to each other.
+fn check_outputs(arguments: &Arguments, session: &Session) -> anyhow::Result<()> {
     let outputs =
         [("--trace", &arguments.trace), ("--record", &arguments.record), ("--haptics-log", &arguments.haptics_log)];
     let outputs: Vec<_> = outputs.iter().filter_map(|(option, file)| Some((*option, file.as_deref()?))).collect();
-    outputs::check(&outputs, &[player.inputs(), arguments.devices.inputs()].concat())
+    outputs::check(&outputs, &[session.inputs(), arguments.devices.inputs()].concat())
 }
 
-/// The settings of the command line.
+/// Settings of the command line.
 fn settings(arguments: &Arguments) -> Vec<Setting> {
     let seconds = arguments.seconds.map(|s| Setting::new("seconds", s));
     let dt = arguments.dt.map(|s| Setting::new("dt", s));
     arguments.changes.settings(seconds.into_iter().chain(dt))
 }
 
-/// Plays to the end.
+/// Steps to the end, or until the program is interrupted.
 pub fn play(
-    player: &mut Player,
-    realtime: bool,
+    session: &mut Session,
+    pacing: Pacing,
     summary: &mut Summary,
     tables: &mut Tables,
     talk: Talk,
 ) -> anyhow::Result<()> {
     let start = Instant::now();
-    let mut simulated = 0.0;
-    while !player.is_over() && !interrupt::is_asked() {
-        let before = player.steps();
-        let stepped = player.step();
-        player.take_messages().iter().for_each(|line| talk.say(line));
-        if player.steps() > before {
+    let mut steps = session.steps();
+    session.run(pacing, |session| -> anyhow::Result<ControlFlow<()>> {
+        session.take_messages().iter().for_each(|line| talk.say(line));
+        if session.steps() > steps {
+            steps = session.steps();
             {
-                let world = &player.scene().world;
+                let world = &session.scene().world;
                 summary.add(world, world.times().total);
-                simulated += world.parameters.dt;
             }
-            tables.add(player)?;
+            tables.add(session)?;
         }
         summary.wall = start.elapsed().as_secs_f64();
-        if let Some(gear) = player.gear() {
-            gear.tell_changes(talk);
+        if let Some(devices) = session.devices_mut() {
+            devices.take_changes().iter().for_each(|change| talk.say(change));
         }
-        stepped?;
-        if realtime {
-            let ahead = simulated - start.elapsed().as_secs_f64();
-            std::thread::sleep(Duration::from_secs_f64(ahead.max(0.0)));
-        }
-    }
-    player.take_messages().iter().for_each(|line| talk.say(line));
+        Ok(if interrupt::is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    session.take_messages().iter().for_each(|line| talk.say(line));
     summary.wall = start.elapsed().as_secs_f64();
     Ok(())
 }
 
-/// Says what became of the run, and of its task if it had one; a key and an object may be added to the JSON.
-pub fn conclude(player: &Player, summary: &Summary, json: bool, more: Option<(&str, Value)>) -> End {
+/// Prints the results of the run and of its task; a key and an object may be added to the JSON.
+pub fn conclude(session: &Session, summary: &Summary, json: bool, more: Option<(&str, Value)>) -> End {
     #[cfg(feature = "script")]
-    let outcome = player.outcome();
+    let outcome = session.outcome();
     if json {
-        let mut object = summary.as_json(&player.scene());
+        let mut object = summary.as_json(&session.scene());
         #[cfg(feature = "script")]
         if let Some(outcome) = outcome {
-            object["script"] = player.source().file_stem().map(|stem| stem.to_string_lossy()).into();
+            object["script"] = session.source().file_stem().map(|stem| stem.to_string_lossy()).into();
             object["task"] = outcome::as_json(outcome);
         }
         if let Some((key, value)) = more {
@@ -179,13 +176,13 @@ pub fn conclude(player: &Player, summary: &Summary, json: bool, more: Option<(&s
         }
         println!("{object}");
     } else {
-        summary.print(&player.scene());
+        summary.print(&session.scene());
         #[cfg(feature = "script")]
         if let Some(outcome) = outcome {
             outcome::print(outcome);
         }
     }
-    if !player.is_over() && interrupt::is_asked() {
+    if !session.is_over() && interrupt::is_asked() {
         return End::Interrupted;
     }
     #[cfg(feature = "script")]
@@ -193,4 +190,11 @@ pub fn conclude(player: &Player, summary: &Summary, json: bool, more: Option<(&s
         return End::Failed;
     }
     End::Done
+}
+
+/// Where to send to: an address with a port, or a port of this machine.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = || text.parse().ok().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let parsed = text.parse().ok().or_else(port).filter(|address: &SocketAddr| address.port() != 0);
+    parsed.ok_or_else(|| "expected ADDRESS:PORT or a port of this machine, as in 127.0.0.1:39540".into())
 }

@@ -1,10 +1,11 @@
-//! All text that the program prints goes through here; the modules of the commands see these macros in place of the standard ones.
+//! All printed text goes through this module; the modules of the commands use these macros instead of the standard
+//! ones.
 //!
-//! The standard macros panic if a write fails. Here the first failure of stdout is kept, what follows is dropped, and the program ends
-//! with one sentence and exit code 2, after it has finished its files. Failures of stderr are ignored. A closed pipe ends the program at
-//! once and without a message, as it ends others.
+//! The standard macros panic if a write fails. Here the first error of stdout is kept, later output is dropped, and the
+//! program exits with code 2 and one message after its files are complete. Errors of stderr are ignored. A broken pipe
+//! exits with 141 at once, without a message.
 //!
-//! Names come from files, so control characters are printed as escapes: no file can send commands to the terminal.
+//! Names come from files, so control characters are escaped: no file can send commands to the terminal.
 
 use std::borrow::Cow;
 use std::fmt::{Arguments, Write as _};
@@ -30,10 +31,10 @@ macro_rules! eprintln {
     ($($text:tt)*) => { $crate::cli::terminal::err(format_args!("{}\n", format_args!($($text)*))) };
 }
 
-/// Exit code of a program that wrote to a closed pipe, as shells give it.
+/// Exit code on a broken pipe (128 + SIGPIPE).
 const BROKEN_PIPE: i32 = 141;
 
-/// The first failure of stdout.
+/// The first error of stdout.
 static FAILED: Mutex<Option<String>> = Mutex::new(None);
 
 /// Prints to stdout.
@@ -49,14 +50,14 @@ pub fn err(text: Arguments<'_>) {
     control(plain(&text.to_string()));
 }
 
-/// Sends text to stderr as it is, control characters included.
+/// Writes text to stderr without escaping control characters.
 pub fn control(text: impl AsRef<str>) {
     let mut err = io::stderr().lock();
-    // There is nowhere left to report it.
+    // The error cannot be reported anywhere.
     let _ = err.write_all(text.as_ref().as_bytes()).and_then(|()| err.flush());
 }
 
-/// Sends text to stdout as it is, control characters included.
+/// Writes text to stdout without escaping control characters.
 pub fn put(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -66,7 +67,7 @@ pub fn put(text: &str) -> io::Result<()> {
     written
 }
 
-/// An error if something could not be printed to stdout.
+/// Fails if a write to stdout failed.
 pub fn check() -> anyhow::Result<()> {
     match &*FAILED.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => bail!("cannot write to stdout: {error}"),
@@ -74,7 +75,7 @@ pub fn check() -> anyhow::Result<()> {
     }
 }
 
-/// The text with control characters, and those that change the direction of writing, as escapes that JSON has too.
+/// Escapes control characters and bidirectional formatting characters as in JSON.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(is_control) {
         return text.into();

@@ -1,66 +1,38 @@
 //! The window on a scene, a script or a recording, and the thread that simulates behind it.
 
 #[cfg(feature = "viewer")]
-mod bodies;
-#[cfg(feature = "viewer")]
-mod cost;
-#[cfg(feature = "viewer")]
-mod due;
-#[cfg(feature = "viewer")]
 mod log;
 #[cfg(feature = "viewer")]
-mod measures;
-#[cfg(feature = "viewer")]
-mod pace;
-#[cfg(feature = "viewer")]
-mod parameters;
-#[cfg(feature = "viewer")]
-mod playlist;
-#[cfg(feature = "viewer")]
-mod pull;
-#[cfg(feature = "viewer")]
 mod settings;
-#[cfg(feature = "viewer")]
-mod simulation;
-#[cfg(feature = "viewer")]
-mod story;
-#[cfg(all(test, feature = "viewer"))]
-mod tests;
-#[cfg(feature = "viewer")]
-mod traces;
-#[cfg(feature = "viewer")]
-mod watch;
 
 use std::path::PathBuf;
 
 #[cfg(feature = "viewer")]
-pub use self::showing::{Showing, can_show, run, run_player, show_player};
-#[cfg(feature = "viewer")]
-pub use self::story::{Tale, Teller};
+pub use self::showing::{Showing, can_show, run, run_session, show_session};
 
-/// What to show, and how.
+/// Arguments of `view`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A scene file (.toml), a script (.rhai), a recording (.fpr), or the name of a shipped scene.
+    /// Scene file (.toml), script (.rhai), recording (.fpr), or the name of a shipped scene
     #[arg(default_value = "play")]
     scene: PathBuf,
     #[command(flatten)]
     changes: super::scene_arguments::SceneArguments,
     #[command(flatten)]
-    devices: super::gear::DeviceArguments,
-    /// Layers to show at first; without it those of the last window.
+    devices: super::device_arguments::DeviceArguments,
+    /// Layers to show initially [default: those of the last window]
     #[arg(long, value_name = "LAYER,…", value_delimiter = ',')]
     show: Vec<String>,
-    /// Width and height in pixels; without it those of the last window, at first 1280x800.
+    /// Size in pixels [default: that of the last window, initially 1280x800]
     #[arg(long, value_parser = |text: &str| super::picture_size(text, (320, 240)))]
     size: Option<(u32, u32)>,
-    /// Draw so many frames, resting as long as drawing in between, close, and say what drawing cost the simulation.
+    /// Draw N frames with equally long pauses, close, and print the cost of drawing for the simulation
     #[arg(long, value_name = "N")]
     frames: Option<u64>,
-    /// Write a line of JSON for every frame: camera, bodies, parameters, times.
+    /// Write one line of JSON per frame: camera, bodies, parameters, times
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Forget the settings of the last window: size, layers, panels, plots.
+    /// Reset the saved window settings: size, layers, panels, plots
     #[arg(long)]
     reset: bool,
 }
@@ -68,17 +40,17 @@ pub struct Arguments {
 /// A window needs the viewer.
 #[cfg(not(feature = "viewer"))]
 pub fn run(_arguments: &Arguments, _talk: super::Talk) -> anyhow::Result<super::run::End> {
-    anyhow::bail!("the window needs the feature `viewer`, and this program was built without it")
+    anyhow::bail!("the window needs the Cargo feature `viewer`, which this build does not have")
 }
 
 /// The same of something that is loaded already.
 #[cfg(not(feature = "viewer"))]
-pub fn show_player(
-    _player: super::player::Player,
+pub fn show_session(
+    _session: crate::runtime::Session,
     _settings: Vec<crate::assets::Setting>,
     _talk: super::Talk,
 ) -> anyhow::Result<super::run::End> {
-    anyhow::bail!("the window needs the feature `viewer`, and this program was built without it")
+    anyhow::bail!("the window needs the Cargo feature `viewer`, which this build does not have")
 }
 
 #[cfg(feature = "viewer")]
@@ -87,13 +59,15 @@ mod showing {
 
     use anyhow::{Context, bail};
 
+    use super::Arguments;
     use super::log::Log;
     use super::settings as settings_file;
-    use super::{Arguments, Teller, simulation};
     use crate::assets::Setting;
-    use crate::cli::player::Player;
+    use crate::cli::interrupt;
     use crate::cli::run::End;
     use crate::cli::{Talk, outputs, write_file};
+    use crate::runtime::Session;
+    use crate::runtime::live::{self, Interrupt, Summarize};
     use crate::viewer::window::{Drawn, FrameLog, Kept, Options, Report, probe, show};
     use crate::viewer::{Layers, Picture};
 
@@ -110,8 +84,8 @@ mod showing {
         pub frames: Option<u64>,
         /// A line for every frame.
         pub log: Option<Log>,
-        /// Describes the result of a scene that has no task.
-        pub teller: Option<Teller>,
+        /// Makes the result card of a scene that has no task.
+        pub summarize: Option<Summarize>,
     }
 
     /// Whether a window can be opened here.
@@ -122,31 +96,35 @@ mod showing {
     /// The command.
     pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
         let settings = arguments.changes.settings([]);
-        let player = arguments.devices.load(&arguments.scene, &settings, talk)?;
+        let session = arguments.devices.load(&arguments.scene, &settings, talk)?;
         if arguments.reset {
             settings_file::reset().context("the settings of the window could not be removed")?;
         }
         if let Some(file) = &arguments.log {
-            outputs::check(&[("--log", file)], &player.inputs())?;
+            outputs::check(&[("--log", file)], &session.inputs())?;
         }
         let log = arguments.log.as_deref().map(Log::create).transpose()?;
         let layers = if arguments.show.is_empty() { None } else { Some(layers(&arguments.show)?) };
-        let showing = Showing { settings, layers, size: arguments.size, frames: arguments.frames, log, teller: None };
-        run_player(player, showing, talk)
+        let showing =
+            Showing { settings, layers, size: arguments.size, frames: arguments.frames, log, summarize: None };
+        run_session(session, showing, talk)
     }
 
     /// Shows something that is loaded already, as the command would by default.
-    pub fn show_player(player: Player, settings: Vec<Setting>, talk: Talk) -> anyhow::Result<End> {
-        run_player(player, Showing { settings, ..Showing::default() }, talk)
+    pub fn show_session(session: Session, settings: Vec<Setting>, talk: Talk) -> anyhow::Result<End> {
+        run_session(session, Showing { settings, ..Showing::default() }, talk)
     }
 
     /// Plays in a window until it is closed. It fails if there was a task and that failed.
-    pub fn run_player(player: Player, mut showing: Showing, talk: Talk) -> anyhow::Result<End> {
+    pub fn run_session(session: Session, mut showing: Showing, talk: Talk) -> anyhow::Result<End> {
         // Before anything is started.
         probe()?;
-        let title = format!("fingerpad: {}", player.file().display());
-        let (link, thread) = simulation::start(player, showing.settings, showing.teller)
-            .context("the thread of the simulation could not be started")?;
+        let title = format!("fingerpad: {}", session.file().display());
+        let interrupt = Interrupt { is_requested: interrupt::is_asked, end: || interrupt::end() };
+        let options =
+            live::Options { settings: showing.settings, summarize: showing.summarize, interrupt: Some(interrupt) };
+        let (link, thread) =
+            live::start(session, options).context("the thread of the simulation could not be started")?;
         let mut pictures = 0;
         let mut save = |picture: &Picture| keep(picture, &mut pictures);
         let stored = settings_file::load(talk);

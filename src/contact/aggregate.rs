@@ -1,28 +1,28 @@
 use crate::math::Vec3;
 use crate::problem::{ContactPatch, PatchPoint};
 
-/// One contact between a skin vertex and another body, as proximity found it.
+/// One contact between a skin vertex and another body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TouchingPoint {
-    /// Where, m.
+    /// Position, m.
     pub place: Vec3,
-    /// The way out: unit normal from the other body to the skin, fixed at the start of the step.
+    /// Unit normal from the other body to the skin, fixed at the start of the step.
     pub normal: Vec3,
-    /// How deep the free motion would go, m; zero if it would not reach.
+    /// Penetration depth after the free motion, m; zero if open.
     pub depth: f64,
-    /// Its part in the normal force, of any scale; the shares are these over their sum.
+    /// Unnormalised weight in the normal force.
     pub weight: f64,
-    /// The part of the pair that it belonged to in the last step, if to any.
+    /// The part of the pair in the last step, if any.
     pub part: Option<u32>,
 }
 
-/// How an aggregate's normal force is spread over its contacts.
+/// Distribution of an aggregate's normal force over its contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pressure {
     /// By the compression of the elastic foundation at every contact.
     #[default]
     NonUniform,
-    /// By area and by how deep the free motion goes (Talvas 2015, eq. 11–13).
+    /// By area and penetration depth after the free motion (Talvas 2015, eq. 11–13).
     Depth,
     /// By area alone (Talvas 2015, eq. 8).
     Uniform,
@@ -30,29 +30,30 @@ pub enum Pressure {
 
 /// All contacts of one phalanx with one body as four rows: normal, two tangents, spin (Talvas 2015, §3.2–3.4).
 ///
-/// With shares `p_i = w_i S_i / Σ w_k S_k` the normal force `λ_n` is in newtons. (The paper's `λ_n` is a pressure, which its friction law
-/// then takes for a force.)
+/// With shares `p_i = w_i S_i / Σ w_k S_k` the normal force `λ_n` is in newtons. (The paper's `λ_n` is a pressure,
+/// which its friction law uses as a force.)
 ///
 /// ```text
 /// n_c = normalise(Σ p_i n_i)    p_c = Σ p_i x_i    r_i = x_i − p_c    t, s ⟂ n_c
 /// H_n,i = p_i n_i    H_t,i = p_i t    H_s,i = p_i s    H_ω,i = p_i (n_c × r_i) / Σ_k p_k |n_c × r_k|²
 /// ```
 ///
-/// `H_ω` reads the least-squares spin about `n_c`; its transpose spreads a torque in N·m over the points. DEVIATION: eq. 16 divides by
-/// `|r_i|²`, which is singular at the centre, and eq. 15 is not its transpose; friction is weighted like pressure, not by area.
+/// `H_ω` measures the least-squares spin about `n_c`; its transpose distributes a torque in N·m over the points.
+/// DEVIATION: eq. 16 divides by `|r_i|²`, which is singular at the centre, and eq. 15 is not its transpose; friction is
+/// weighted like pressure, not by area.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Aggregate {
     /// Mean normal.
     pub normal: Vec3,
-    /// Tangents; normal, tangents make a right-handed frame.
+    /// Tangents; normal and tangents form a right-handed frame.
     pub tangents: [Vec3; 2],
     /// Centre of pressure.
     pub centre: Vec3,
     /// Directions of the four rows at each contact.
     pub rows: Vec<[Vec3; 4]>,
-    /// Shares and places in the tangent plane.
+    /// Shares and positions in the tangent plane.
     pub patch: ContactPatch,
-    /// Whether the contacts span a patch that can resist spin; a single point cannot, and has no fourth row.
+    /// Whether the contacts can resist spin; a single point cannot, and has no fourth row.
     pub resists_spin: bool,
 }
 
@@ -63,7 +64,7 @@ impl Aggregate {
         aggregate.update(points).then_some(aggregate)
     }
 
-    /// The same in memory that is there already; false if there is nothing to aggregate.
+    /// The same with existing memory; false if there is nothing to aggregate.
     pub fn update(&mut self, points: &[TouchingPoint]) -> bool {
         let total: f64 = points.iter().map(|p| p.weight).sum();
         if total.is_nan() || total <= 0.0 {
@@ -92,33 +93,34 @@ impl Aggregate {
     }
 }
 
-/// Two unit tangents that make a right-handed frame with a normal: the axis of the world least along it gives the first.
+/// Two unit tangents that form a right-handed frame with a normal; the first is derived from the world axis least
+/// aligned with it.
 pub fn tangents(normal: &Vec3) -> [Vec3; 2] {
     let axis = Vec3::ith(normal.iamin(), 1.0);
     let t = (axis - axis.dot(normal) * normal).normalize();
     [t, normal.cross(&t)]
 }
 
-/// Splits contacts whose normals disagree, as those of a phalanx over an edge or in a groove. What belonged together in the last step stays
-/// together while it looks one way, within `angle` of its mean; contacts that are new, or look elsewhere now, join the part that looks
-/// most like them. Of those that no part will have, the deepest is the seed of a new part. Two parts become one when their means have
-/// come within half the angle. So parts do not change from step to step while little changes.
+/// Splits contacts with disagreeing normals, such as those of a phalanx over an edge or in a groove. Contacts that
+/// belonged to one part in the last step stay together while their normals are within `angle` of its mean; other
+/// contacts join the part with the most similar normal. If no part fits, the deepest contact starts a new part. Two
+/// parts merge when their means are within half the angle. So parts are stable from step to step.
 ///
-/// Leaves the part of each contact in `parts`, and returns one more than the greatest number of a part; numbers that are not new are those
-/// of the last step, and some may be empty.
+/// Writes the part of each contact to `parts`, and returns one more than the largest part number; existing parts keep
+/// the numbers of the last step, and some numbers may be unused.
 pub fn split_by_normal(points: &[TouchingPoint], angle: f64, parts: &mut Vec<u32>) -> usize {
     const NONE: u32 = u32::MAX;
-    // More than a phalanx has sides; what goes beyond starts anew.
-    const MOST: usize = 8;
-    let mut means = [Vec3::zeros(); MOST];
+    // More than the number of sides of a phalanx; further contacts start over.
+    const MAX_PARTS: usize = 8;
+    let mut means = [Vec3::zeros(); MAX_PARTS];
     for point in points {
-        if let Some(part) = point.part.filter(|&part| (part as usize) < MOST) {
+        if let Some(part) = point.part.filter(|&part| (part as usize) < MAX_PARTS) {
             means[part as usize] += point.weight * point.normal;
         }
     }
     let mut means = means.map(|mean| mean.try_normalize(f64::MIN_POSITIVE));
-    for a in 0..MOST {
-        for b in a + 1..MOST {
+    for a in 0..MAX_PARTS {
+        for b in a + 1..MAX_PARTS {
             if let (Some(one), Some(other)) = (means[a], means[b])
                 && one.dot(&other) >= (0.5 * angle).cos()
             {
@@ -130,21 +132,21 @@ pub fn split_by_normal(points: &[TouchingPoint], angle: f64, parts: &mut Vec<u32
     let most_alike = |point: &TouchingPoint| {
         let better =
             |best: usize, i: usize| if alike(point, &means[i]) > alike(point, &means[best]) { i } else { best };
-        (0..MOST).reduce(better).unwrap_or(0)
+        (0..MAX_PARTS).reduce(better).unwrap_or(0)
     };
     parts.clear();
     parts.extend(points.iter().map(|point| {
-        let before = point.part.map(|part| part as usize).filter(|&part| part < MOST && means[part].is_some());
+        let before = point.part.map(|part| part as usize).filter(|&part| part < MAX_PARTS && means[part].is_some());
         let fits = |part: &usize| alike(point, &means[*part]) >= angle.cos();
         before.filter(fits).or_else(|| Some(most_alike(point)).filter(fits)).map_or(NONE, |part| part as u32)
     }));
     loop {
         let left = (0..points.len()).filter(|&i| parts[i] == NONE);
-        // The first of the deepest, whatever the order of the rest.
+        // The first of the deepest, independent of the order of the rest.
         let Some(seed) = left.reduce(|best, i| if points[i].depth > points[best].depth { i } else { best }) else {
             break;
         };
-        // A number that is free.
+        // A free number.
         let part = (0..).find(|part| !parts.contains(part)).unwrap_or(NONE);
         for i in 0..points.len() {
             if i == seed || (parts[i] == NONE && points[i].normal.dot(&points[seed].normal) >= angle.cos()) {
@@ -164,7 +166,7 @@ mod tests {
         [-limit..limit, -limit..limit, -limit..limit].prop_map(Vec3::from)
     }
 
-    /// Contacts on a bumpy patch that looks about the same way everywhere.
+    /// Contacts on a bumpy patch with similar normals.
     fn contacts() -> impl Strategy<Value = Vec<TouchingPoint>> {
         let point =
             (vector(0.01), vector(0.3), 1e-5..1e-3f64, 1e-3..1.0f64).prop_map(|(place, lean, depth, weight)| {
@@ -180,9 +182,9 @@ mod tests {
     }
 
     proptest! {
-        /// A motion of the patch as a whole is read off exactly, and forces and torques come out as asked.
+        /// A rigid motion of the patch is measured exactly, and forces and torques are applied exactly.
         #[test]
-        fn rows_read_motion_and_spread_forces(points in contacts(), slide in vector(1.0), spin in -5.0..5.0f64) {
+        fn rows_measure_motion_and_distribute_forces(points in contacts(), slide in vector(1.0), spin in -5.0..5.0f64) {
             let a = Aggregate::new(&points).expect("contacts");
             prop_assume!(a.resists_spin);
             let [t, s] = a.tangents;
@@ -203,9 +205,9 @@ mod tests {
             prop_assert!(a.patch.is_sound());
         }
 
-        /// Every contact is in one group, and groups look one way.
+        /// Every contact is in one group, and the normals of a group agree.
         #[test]
-        fn splitting_loses_nothing(points in contacts(), angle in 0.05..1.0f64) {
+        fn splitting_keeps_all_contacts(points in contacts(), angle in 0.05..1.0f64) {
             let mut groups = Vec::new();
             let count = split_by_normal(&points, angle, &mut groups);
             prop_assert!(groups.len() == points.len() && groups.iter().all(|g| (*g as usize) < count));
@@ -217,9 +219,10 @@ mod tests {
         }
     }
 
-    /// Over an edge that turns a little, parts stay; a contact that goes round it changes over, and parts that look one way join.
+    /// Over a slightly rotating edge parts are stable; a contact that moves around it changes its part, and parts with
+    /// similar normals merge.
     #[test]
-    fn parts_last() {
+    fn parts_are_stable() {
         let lean = |degrees: f64| Vec3::new(degrees.to_radians().sin(), degrees.to_radians().cos(), 0.0);
         let split = |normals: &[(f64, Option<u32>)]| {
             let point = |&(degrees, part): &(f64, Option<u32>)| TouchingPoint { part, ..at(0.0, 1.0, lean(degrees)) };
@@ -229,7 +232,7 @@ mod tests {
         };
         assert_eq!(split(&[(0.0, None), (10.0, None), (90.0, None)]), [0, 0, 1]);
         assert_eq!(split(&[(5.0, Some(1)), (15.0, Some(1)), (95.0, Some(0))]), [1, 1, 0], "numbers are kept");
-        // Nearer to the other part, but still within reach of its own.
+        // Closer to the other part, but still within the angle of its own.
         assert_eq!(split(&[(0.0, Some(0)), (0.0, Some(0)), (50.0, Some(0)), (90.0, Some(1))]), [0, 0, 0, 1]);
         assert_eq!(split(&[(0.0, Some(0)), (0.0, Some(0)), (85.0, Some(0)), (90.0, Some(1))]), [0, 0, 1, 1]);
         assert_eq!(split(&[(0.0, Some(0)), (20.0, Some(1)), (30.0, None)]), [0, 0, 0]);
@@ -249,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_aggregated() {
+    fn contacts_that_cannot_be_aggregated() {
         assert!(Aggregate::new(&[]).is_none());
         assert!(Aggregate::new(&[at(0.0, 0.0, Vec3::y())]).is_none(), "nothing presses");
         let opposed = [at(-0.01, 1e-4, Vec3::x()), at(0.01, 1e-4, -Vec3::x())];

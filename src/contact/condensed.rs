@@ -1,22 +1,28 @@
-use crate::body::{Body, LOW_RANK, LowRank};
+use crate::body::{LOW_RANK, LowRank, Part, PartId};
 use crate::solver::{add_product, invert};
 
-/// A soft body as contact sees it: the compliance of the degrees of freedom that contact acts on.
+/// A soft body condensed on the degrees of freedom that contact acts on.
 ///
-/// With `T` those degrees of freedom, forces on them move them by `C = (A⁻¹)_TT`, and the cost of a change of velocity `x_T` is
-/// `½ x_Tᵀ C⁻¹ x_T`, exactly. Its size does not depend on how finely the skin is sampled.
+/// With `T` those degrees of freedom, forces on them move them by `C = (A⁻¹)_TT`, and the cost of a velocity change
+/// `x_T` is exactly `½ x_Tᵀ C⁻¹ x_T`. Its size does not depend on the skin resolution.
 ///
-/// Rows of `A⁻¹` are kept as long as the body's factor stays, whatever the set `T` does, and `C⁻¹` as long as `T` stays too. Of a free
+/// Rows of `A⁻¹` are cached while the body's factor is unchanged, for any set `T`, and `C⁻¹` while `T` is unchanged
+/// too. For a free
 /// body a part of low rank changes in every step, `C = C₀ + W Q Wᵀ`, and is added to the inverse (Woodbury):
 /// `C⁻¹ = C₀⁻¹ − U (Q⁻¹ + Wᵀ U)⁻¹ Uᵀ` with `U = C₀⁻¹ W`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Condensed {
+    /// The part.
+    part: Option<PartId>,
     epoch: Option<u64>,
     stamp: Option<u64>,
     touched: Vec<u32>,
-    /// Rows of `A₀⁻¹`, and which of them belongs to a degree of freedom.
+    /// Cached rows of `A₀⁻¹`, and the row of each degree of freedom.
     rows: Vec<f64>,
     row_of: Vec<u32>,
+    /// `C₀` and `C`.
+    kept_compliance: Vec<f64>,
+    compliance: Vec<f64>,
     /// `C₀⁻¹` and `C⁻¹`.
     kept: Vec<f64>,
     stiffness: Vec<f64>,
@@ -26,10 +32,11 @@ pub(super) struct Condensed {
 }
 
 impl Condensed {
-    /// Brings it up to date; returns `C⁻¹`.
-    pub fn update(&mut self, body: &mut dyn Body, touched: &[u32]) -> &[f64] {
+    /// Brings it up to date.
+    pub fn update(&mut self, id: PartId, body: &dyn Part, touched: &[u32]) {
         let (dofs, epoch) = (body.dofs(), body.inverse_epoch());
-        let same = epoch.is_some() && epoch == self.epoch;
+        let same = epoch.is_some() && epoch == self.epoch && self.part == Some(id);
+        self.part = Some(id);
         if !same || self.row_of.len() != dofs {
             self.rows.clear();
             self.row_of.clear();
@@ -48,15 +55,26 @@ impl Condensed {
             self.stamp = stamp;
             self.stiffness.clear();
             self.stiffness.extend_from_slice(&self.kept);
+            self.compliance.clear();
+            self.compliance.extend_from_slice(&self.kept_compliance);
             if let Some(low) = low {
                 self.add_low_rank(&low, dofs);
             }
         }
+    }
+
+    /// `C⁻¹`.
+    pub fn stiffness(&self) -> &[f64] {
         &self.stiffness
     }
 
+    /// `C`.
+    pub fn compliance(&self) -> &[f64] {
+        &self.compliance
+    }
+
     /// `C₀⁻¹`, from rows that are known and those that are not.
-    fn invert_kept(&mut self, body: &mut dyn Body) {
+    fn invert_kept(&mut self, body: &dyn Part) {
         let (n, dofs) = (self.touched.len(), body.dofs());
         let known = self.rows.len();
         for &dof in &self.touched {
@@ -73,6 +91,8 @@ impl Condensed {
             let row = &self.rows[self.row_of[dof as usize] as usize * dofs..][..dofs];
             self.kept.extend(self.touched.iter().map(|&other| row[other as usize]));
         }
+        self.kept_compliance.clear();
+        self.kept_compliance.extend_from_slice(&self.kept);
         self.work.resize(n * n, 0.0);
         invert(&mut self.kept, n, &mut self.work);
     }
@@ -81,6 +101,11 @@ impl Condensed {
         let n = self.touched.len();
         let Some(mut inner) = low.core.try_inverse() else { return };
         self.gather(low, dofs);
+        // The rows of Q Wᵀ.
+        self.work.clear();
+        self.work.resize(LOW_RANK * n, 0.0);
+        add_product(low.core.as_slice(), &self.columns, [LOW_RANK, n], 1.0, &mut self.work);
+        add_product(&self.columns, &self.work, [n, n], 1.0, &mut self.compliance);
         // `C₀⁻¹` is symmetric: its rows are its columns.
         self.solved.clear();
         self.solved.resize(LOW_RANK * n, 0.0);
@@ -109,8 +134,8 @@ impl Condensed {
         }
     }
 
-    /// Replaces velocities of `T` by those of all degrees of freedom that the same forces cause.
-    pub fn expand(&mut self, body: &mut dyn Body, x: &mut Vec<f64>, forces: &mut Vec<f64>) {
+    /// Replaces velocities of `T` by the response of all degrees of freedom to the same forces.
+    pub fn expand(&mut self, body: &dyn Part, x: &mut Vec<f64>, forces: &mut Vec<f64>) {
         let dofs = body.dofs();
         multiply(&self.stiffness, x, forces);
         x.clear();

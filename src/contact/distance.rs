@@ -4,28 +4,33 @@ use parry3d::shape::{Capsule, ConvexPolyhedron, SharedShape, TriMesh, TrianglePo
 
 use crate::math::{Vec3, from_glam, to_glam};
 
-/// Distance of a point from a shape's surface, and the way out.
+/// Signed distance of a point from a shape's surface, and its gradient.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signed {
     /// Distance, m; negative inside.
     pub distance: f64,
-    /// The unit direction in which the distance grows.
+    /// Unit gradient of the distance.
     pub normal: Vec3,
 }
 
-/// Nearer to the surface than this, m, the way to the nearest point is mostly rounding: a normal of the surface takes
-/// its place.
-const NEAR: f64 = 1e-9;
+/// Closer to the surface than this, m, the direction to the closest point is dominated by rounding: a surface normal is
+/// used instead.
+const ROUNDING_DISTANCE: f64 = 1e-9;
 
 /// Vectors shorter than this, m, have no direction.
 const TINY: f64 = 1e-12;
 
 /// Signed distance in the frame of the shape.
 ///
-/// Boxes, balls, capsules, cylinders, half-spaces and hulls are exact inside and out; of a closed mesh with parry3d's
-/// `ORIENTED` flag, angle-weighted pseudo-normals give the sign. Other shapes are as good as parry3d's own projection,
+/// Boxes, balls, capsules, cylinders, half-spaces and hulls are exact inside and out; for a closed mesh with parry3d's
+/// `ORIENTED` flag, angle-weighted pseudo-normals give the sign. Other shapes use parry3d's own projection,
 /// which may allocate.
 pub fn signed_distance(shape: &SharedShape, p: &Vec3) -> Signed {
+    signed_distance_within(shape, p, f64::INFINITY)
+}
+
+/// The same where the surface is known to be no farther than `most`: of a mesh less is searched. The result is the same to the bit.
+pub(super) fn signed_distance_within(shape: &SharedShape, p: &Vec3, most: f64) -> Signed {
     match shape.as_typed_shape() {
         TypedShape::Cuboid(s) => from_box(&from_glam(s.half_extents), p),
         TypedShape::Ball(s) => from_centre(p, s.radius, Vec3::y),
@@ -33,13 +38,12 @@ pub fn signed_distance(shape: &SharedShape, p: &Vec3) -> Signed {
         TypedShape::Cylinder(s) => from_cylinder(s.half_height, s.radius, p),
         TypedShape::HalfSpace(s) => Signed { distance: to_glam(p).dot(s.normal), normal: from_glam(s.normal) },
         TypedShape::ConvexPolyhedron(s) => from_hull(s, to_glam(p)),
-        TypedShape::TriMesh(s) => from_mesh(s, to_glam(p)),
+        TypedShape::TriMesh(s) => from_mesh(s, to_glam(p), most),
         _ => from_projection(shape, to_glam(p)),
     }
 }
 
-/// Distance from a ball around the origin of `v`; at its very centre every direction is right, and the one given is
-/// taken.
+/// Distance from a ball around the origin of `v`; at its centre the given direction is used.
 fn from_centre(v: &Vec3, radius: f64, otherwise: impl FnOnce() -> Vec3) -> Signed {
     let r = v.norm();
     Signed { distance: r - radius, normal: if r > TINY { v / r } else { otherwise() } }
@@ -53,7 +57,7 @@ fn from_capsule(capsule: &Capsule, p: &Vec3) -> Signed {
     from_centre(&(v - along * axis), capsule.radius, || perpendicular(&axis))
 }
 
-/// A unit vector at right angles to another, always the same one.
+/// A unit vector perpendicular to another, deterministic.
 fn perpendicular(v: &Vec3) -> Vec3 {
     v.cross(&Vec3::ith(v.iamin(), 1.0)).try_normalize(0.0).unwrap_or_else(Vec3::y)
 }
@@ -62,7 +66,7 @@ fn from_box(half: &Vec3, p: &Vec3) -> Signed {
     let over = p.abs() - half;
     let beyond = over.sup(&Vec3::zeros());
     let d = beyond.norm();
-    if d >= NEAR {
+    if d >= ROUNDING_DISTANCE {
         return Signed { distance: d, normal: (beyond / d).zip_map(p, f64::copysign) };
     }
     let face = over.imax();
@@ -70,7 +74,7 @@ fn from_box(half: &Vec3, p: &Vec3) -> Signed {
     Signed { distance, normal: Vec3::ith(face, 1.0_f64.copysign(p[face])) }
 }
 
-/// A box in the plane of the axis and the point, in effect: over the side and over the cap.
+/// A box in the plane of the axis and the point: over the side and over the cap.
 fn from_cylinder(half_height: f64, radius: f64, p: &Vec3) -> Signed {
     let r = (p.x * p.x + p.z * p.z).sqrt();
     let outward = if r > TINY { Vec3::new(p.x / r, 0.0, p.z / r) } else { Vec3::x() };
@@ -78,15 +82,15 @@ fn from_cylinder(half_height: f64, radius: f64, p: &Vec3) -> Signed {
     let (side, cap) = (r - radius, p.y.abs() - half_height);
     let (x, y) = (side.max(0.0), cap.max(0.0));
     let d = (x * x + y * y).sqrt();
-    if d >= NEAR {
+    if d >= ROUNDING_DISTANCE {
         return Signed { distance: d, normal: (x / d) * outward + (y / d) * upward };
     }
     let distance = if d > 0.0 { d } else { side.max(cap) };
     Signed { distance, normal: if side > cap { outward } else { upward } }
 }
 
-/// Inside, the highest plane of a face decides. Outside, the nearest point is on a face that the point is above, and no
-/// face is nearer than its plane is. parry3d's own answer is as good outside; inside it allocates.
+/// Inside, the highest face plane decides. Outside, the closest point is on a face that the point is above, and no face
+/// is closer than its plane. parry3d is as good outside, but allocates inside.
 fn from_hull(hull: &ConvexPolyhedron, p: DVec3) -> Signed {
     let (mut top, mut height) = (0, f64::NEG_INFINITY);
     let (mut foot, mut d) = (p, f64::INFINITY);
@@ -95,21 +99,20 @@ fn from_hull(hull: &ConvexPolyhedron, p: DVec3) -> Signed {
         if above > height {
             (top, height) = (face, above);
         }
-        if above >= NEAR && above < d {
+        if above >= ROUNDING_DISTANCE && above < d {
             let q = nearest_on_face(hull, face, p, above);
             if p.distance(q) < d {
                 (foot, d) = (q, p.distance(q));
             }
         }
     }
-    if height < NEAR {
+    if height < ROUNDING_DISTANCE {
         return Signed { distance: height, normal: from_glam(hull.faces()[top].normal) };
     }
     Signed { distance: d, normal: from_glam((p - foot) / d) }
 }
 
-/// Height of a point above the plane of a hull's face. The degenerate faces that a hull of rounded points can have are
-/// nowhere below.
+/// Height of a point above the plane of a hull's face. Degenerate faces are never below.
 fn height_above(hull: &ConvexPolyhedron, face: usize, p: DVec3) -> f64 {
     let face = &hull.faces()[face];
     if face.normal == DVec3::ZERO {
@@ -119,8 +122,7 @@ fn height_above(hull: &ConvexPolyhedron, face: usize, p: DVec3) -> f64 {
     face.normal.dot(p - hull.points()[corner as usize])
 }
 
-/// The nearest point of a hull's face: the foot of the point unless some edge has the point on its outer side, and then
-/// on such an edge.
+/// The closest point of a hull's face: the projection of the point, or the closest point of an edge that separates it.
 fn nearest_on_face(hull: &ConvexPolyhedron, face: usize, p: DVec3, above: f64) -> DVec3 {
     let face = &hull.faces()[face];
     let (first, count) = (face.first_vertex_or_edge as usize, face.num_vertices_or_edges as usize);
@@ -139,22 +141,26 @@ fn nearest_on_face(hull: &ConvexPolyhedron, face: usize, p: DVec3, above: f64) -
     nearest
 }
 
-fn from_mesh(mesh: &TriMesh, p: DVec3) -> Signed {
-    let (projection, (triangle, location)) = mesh.project_local_point_and_get_location(p, false);
+fn from_mesh(mesh: &TriMesh, p: DVec3, most: f64) -> Signed {
+    // Rounding must not leave the nearest triangle out.
+    let most = most * (1.0 + 1e-6) + ROUNDING_DISTANCE;
+    let near = most.is_finite().then(|| mesh.project_local_point_and_get_location_with_max_dist(p, false, most));
+    let found = near.flatten().unwrap_or_else(|| mesh.project_local_point_and_get_location(p, false));
+    let (projection, (triangle, location)) = found;
     let way = p - projection.point;
     let d = way.length();
-    // Where triangles without area, or two sides of a sheet, leave no normal, the point counts as outside.
+    // Without a valid normal (degenerate triangles or two-sided sheets) the point counts as outside.
     let outward = outward_normal(mesh, triangle, location).try_normalize().or(way.try_normalize()).unwrap_or(DVec3::Y);
     let height = way.dot(outward);
     if matches!(location, TrianglePointLocation::OnFace(..)) {
         return Signed { distance: height, normal: from_glam(outward) };
     }
     let sign = if height < 0.0 { -1.0 } else { 1.0 };
-    Signed { distance: sign * d, normal: from_glam(if d >= NEAR { sign / d * way } else { outward }) }
+    Signed { distance: sign * d, normal: from_glam(if d >= ROUNDING_DISTANCE { sign / d * way } else { outward }) }
 }
 
-/// The normal of a face, or the pseudo-normal of an edge or a vertex, which tells inside from outside also at concave
-/// ones (Bærentzen and Aanæs 2005).
+/// The normal of a face, or the pseudo-normal of an edge or a vertex, which also gives the correct sign at concave ones
+/// (Bærentzen and Aanæs 2005).
 fn outward_normal(mesh: &TriMesh, triangle: u32, location: TrianglePointLocation) -> DVec3 {
     let t = triangle as usize;
     match (mesh.pseudo_normals_if_oriented(), location) {
@@ -172,28 +178,30 @@ fn from_projection(shape: &SharedShape, p: DVec3) -> Signed {
     let d = way.length();
     let sign = if projection.is_inside { -1.0 } else { 1.0 };
     let outward = || (p - shape.compute_local_aabb().center()).try_normalize().unwrap_or(DVec3::Y);
-    Signed { distance: sign * d, normal: from_glam(if d >= NEAR { sign / d * way } else { outward() }) }
+    Signed { distance: sign * d, normal: from_glam(if d >= ROUNDING_DISTANCE { sign / d * way } else { outward() }) }
 }
 
-/// A place that is less than this nearer than the best corner, m, is not worth looking for.
+/// Minimum improvement over the best corner to search for, m.
 pub(super) const GAIN: f64 = 1e-5;
 
-/// Once it is looked for, the place is wanted and not the distance alone, which changes little around the top of
-/// something round.
+/// Tolerance of the search; the position matters, not only the distance, which changes little near the top of a round
+/// object.
 const FINE_GAIN: f64 = 1e-7;
 
-/// Most evaluations of the distance on one triangle.
+/// Maximum number of distance evaluations per triangle.
 const EVALUATIONS: usize = 16;
 
-/// The point of an edge from `a` to `b` (in the shape's frame) where the signed distance is least, if it is nearer than both ends by more
-/// than `GAIN`: its place from 0 to 1, and the distance there. `at` are the distances at the ends. The normal is at right angles to the
-/// edge: where an edge of the shape crosses it, it lies between the normals of the two faces.
+/// The point of an edge from `a` to `b` (in the shape's frame) with the minimum signed distance, if it is closer than
+/// both ends by more than `GAIN`: its parameter from 0 to 1, and the distance. `at` are the distances at the ends. The
+/// normal is perpendicular to the edge: where an edge of the shape crosses it, it lies between the normals of the two
+/// faces.
 ///
 /// Along a line the signed distance of a convex shape is convex. Tangents at the two ends of the interval that holds the minimum bound it
 /// from below where they cross. They find a kink at once; the zero of the slope by regula falsi finds the minimum of a smooth curve.
 /// Both are tried in turn.
 pub fn nearest_on_edge(shape: &SharedShape, a: &Vec3, b: &Vec3, at: [&Signed; 2]) -> Option<(f64, Signed)> {
     let edge = b - a;
+    let length = edge.norm();
     let slope = |here: &Signed| here.normal.dot(&edge);
     let (mut low, mut high) = ((0.0, *at[0], slope(at[0])), (1.0, *at[1], slope(at[1])));
     let ends = at[0].distance.min(at[1].distance);
@@ -214,7 +222,8 @@ pub fn nearest_on_edge(shape: &SharedShape, a: &Vec3, b: &Vec3, at: [&Signed; 2]
         if !(s > s0 && s < s1) {
             break;
         }
-        let here = signed_distance(shape, &(a + s * edge));
+        let most = (d0.abs() + (s - s0) * length).min(d1.abs() + (s1 - s) * length);
+        let here = signed_distance_within(shape, &(a + s * edge), most);
         if best.is_none_or(|(_, best)| here.distance < best.distance) {
             best = Some((s, here));
         }
@@ -226,23 +235,24 @@ pub fn nearest_on_edge(shape: &SharedShape, a: &Vec3, b: &Vec3, at: [&Signed; 2]
         }
     }
     let (s, here) = best.filter(|(_, here)| here.distance < ends - GAIN)?;
-    // The mean of the normals on both sides whose slope is zero.
+    // The combination of the normals on both sides with zero slope.
     let (left, right) = (-low.2, high.2);
     let between = if left > 0.0 && right > 0.0 { right * low.1.normal + left * high.1.normal } else { here.normal };
     let normal = between.try_normalize(TINY).unwrap_or(here.normal);
     Some((s, Signed { distance: here.distance, normal }))
 }
 
-/// Gain of distance that the search on an edge ends at, m.
+/// Tolerance of the edge search, m.
 const EDGE_GAIN: f64 = 1e-10;
 
-/// The point of a triangle (in the shape's frame) where the signed distance is least: barycentric weights and the
-/// distance there. `at` are the distances at the corners, `on_edges` places on the edges from one corner to the next, already known.
+/// The point of a triangle (in the shape's frame) with the minimum signed distance: barycentric weights and the
+/// distance. `at` are the distances at the corners, `on_edges` known parameters on the edges from one corner to the
+/// next.
 ///
-/// The signed distance of a convex shape is convex, kinks and all: from any place where it is known, every better place
-/// is on the lower side of a line. What is left of the triangle is cut at its centre of gravity until nothing left can
-/// be better, or for 16 rounds, each of which takes away at least 37 % (usually half) of the area. Around a concave
-/// mesh this finds a local minimum.
+/// The signed distance of a convex shape is convex: each evaluation gives a cutting plane, and all better points are on
+/// its lower side. The remaining polygon is cut at its centroid until nothing better can remain, for at most 16
+/// iterations, each of which removes at least 37 % (usually half) of the area. Around a concave mesh this finds a local
+/// minimum.
 pub fn nearest_on_triangle(
     shape: &SharedShape,
     corners: &[Vec3; 3],
@@ -276,7 +286,9 @@ pub fn nearest_on_triangle(
     let lowest_known = best.distance;
     for _ in 0..EVALUATIONS {
         let Some(centre) = left.centre() else { break };
-        let here = signed_distance(shape, &(corners[0] + centre[0] * edges[0] + centre[1] * edges[1]));
+        let at = corners[0] + centre[0] * edges[0] + centre[1] * edges[1];
+        let known = corners[0] + place[0] * edges[0] + place[1] * edges[1];
+        let here = signed_distance_within(shape, &at, best.distance.abs() + (at - known).norm());
         if here.distance < best.distance {
             (place, best) = (centre, here);
         }
@@ -288,9 +300,9 @@ pub fn nearest_on_triangle(
     ([(1.0 - place[0] - place[1]).max(0.0), place[0], place[1]], best)
 }
 
-/// Newton's method on the slope of the distance within a triangle, with its derivative by differences. Around the top of something round
-/// the distance alone does not say where the nearest place is, and contacts must not jump. Steps that do not come nearer are refused, as at
-/// kinks.
+/// Newton's method on the gradient of the distance within a triangle, with finite differences. Near the top of a round
+/// object the distance alone does not determine the position accurately, and contacts must not jump. Steps that do not
+/// reduce the distance are rejected, as at kinks.
 fn polished(
     shape: &SharedShape,
     corners: &[Vec3; 3],
@@ -320,7 +332,7 @@ fn polished(
     (place, best)
 }
 
-/// A linear function of the place in a triangle, nowhere above the distance.
+/// A linear lower bound of the distance in a triangle.
 struct Tangent {
     slope: [f64; 2],
     offset: f64,
@@ -332,7 +344,7 @@ impl Tangent {
     }
 }
 
-/// A triangle and one more corner for every cut.
+/// A triangle and one more corner per cut.
 const MOST_CORNERS: usize = 3 + 6 + EVALUATIONS;
 
 /// A convex polygon on a triangle, by its corners in order.
@@ -355,7 +367,7 @@ impl Region {
         }
     }
 
-    /// Cuts off where a function is at or above a level.
+    /// Removes the region where a function is at or above a level.
     fn keep_below(&mut self, function: &Tangent, level: f64) {
         let whole = Self { ..*self };
         self.count = 0;
@@ -372,7 +384,7 @@ impl Region {
         }
     }
 
-    /// Centre of gravity, if anything is left.
+    /// Centroid, if the polygon is not empty.
     fn centre(&self) -> Option<[f64; 2]> {
         let origin = self.corners[0];
         let (mut area, mut moment) = (0.0, [0.0; 2]);
@@ -386,13 +398,13 @@ impl Region {
     }
 }
 
-/// First place at which a point that moves from `from` (outside) to `to` meets the surface: fraction of the way in [0,
-/// 1], and the outward unit normal there. Nothing if it starts inside, or less than a nanometre outside.
+/// First intersection of a point that moves from `from` (outside) to `to` with the surface: fraction of the path in [0,
+/// 1], and the outward unit normal there. `None` if it starts inside, or less than a nanometre outside.
 pub fn sweep(shape: &SharedShape, from: &Vec3, to: &Vec3) -> Option<(f64, Vec3)> {
     let start = signed_distance(shape, from);
     let way = to - from;
     let length = way.norm();
-    if !(start.distance > NEAR && start.distance <= length + NEAR) {
+    if !(start.distance > ROUNDING_DISTANCE && start.distance <= length + ROUNDING_DISTANCE) {
         return None;
     }
     match shape.as_typed_shape() {
@@ -413,10 +425,10 @@ pub fn sweep(shape: &SharedShape, from: &Vec3, to: &Vec3) -> Option<(f64, Vec3)>
     }
 }
 
-/// Along a line the distance from a convex shape is convex, so Newton's method comes up to the surface and never passes
-/// it.
+/// Along a line the distance from a convex shape is convex, so Newton's method approaches the surface without
+/// overshooting.
 fn sweep_to_convex(shape: &SharedShape, from: &Vec3, way: &Vec3, start: Signed) -> Option<(f64, Vec3)> {
-    // A handful of rounds as a rule; a way that all but touches in passing takes one for every halving.
+    // A few iterations as a rule; a grazing path takes one per bisection.
     const ROUNDS: usize = 64;
     let (mut t, mut normal, mut distance) = (0.0, start.normal, start.distance);
     for _ in 0..ROUNDS {
@@ -425,7 +437,7 @@ fn sweep_to_convex(shape: &SharedShape, from: &Vec3, way: &Vec3, start: Signed) 
             return None;
         }
         t -= distance / rate;
-        if distance <= NEAR {
+        if distance <= ROUNDING_DISTANCE {
             return Some((t.min(1.0), normal));
         }
         if t > 1.0 + TINY {
@@ -433,8 +445,8 @@ fn sweep_to_convex(shape: &SharedShape, from: &Vec3, way: &Vec3, start: Signed) 
         }
         let here = signed_distance(shape, &(from + t * way));
         distance = here.distance;
-        // At an edge the normal of one of its faces is taken, which may look the other way.
-        if distance > NEAR || here.normal.dot(way) < 0.0 {
+        // At an edge the normal of one of its faces is used, which may point along the motion.
+        if distance > ROUNDING_DISTANCE || here.normal.dot(way) < 0.0 {
             normal = here.normal;
         }
     }
@@ -444,12 +456,12 @@ fn sweep_to_convex(shape: &SharedShape, from: &Vec3, way: &Vec3, start: Signed) 
 fn sweep_to_mesh(mesh: &TriMesh, from: &Vec3, direction: &Vec3, length: f64) -> Option<(f64, Vec3)> {
     let cast = |from: Vec3| {
         let ray = Ray::new(to_glam(&from), to_glam(direction));
-        mesh.cast_local_ray_with_culling(&ray, length + NEAR, RayCullingMode::IgnoreBackfaces)
+        mesh.cast_local_ray_with_culling(&ray, length + ROUNDING_DISTANCE, RayCullingMode::IgnoreBackfaces)
     };
-    // Two triangles round differently at their common edge, and some rays that meet it exactly slip between them:
-    // a hair aside they do not.
+    // Two triangles round differently at their common edge, and some rays through it miss both: a slight offset avoids
+    // this.
     let right = perpendicular(direction);
-    let aside = NEAR * (right + 0.6 * direction.cross(&right));
+    let aside = ROUNDING_DISTANCE * (right + 0.6 * direction.cross(&right));
     let hit = cast(*from).or_else(|| cast(from + aside))?;
     Some(((hit.time_of_impact / length).min(1.0), from_glam(hit.normal)))
 }

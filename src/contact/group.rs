@@ -1,26 +1,26 @@
 use std::ops::Range;
 
 use super::anchor::Contact;
-use super::system::{Block, RowTerm, Rows, Source};
-use crate::body::{Bodies, BodyKind};
+use super::system::{ConstraintBlock, RowTerm, Rows, Source};
+use crate::body::{Bodies, PartId};
 use crate::problem::{ContactPatch, ContactProblem, Law};
 use crate::solver::{GaussSeidel, Solution, SolverMemory};
 
-/// Rows on one body of a group.
+/// Rows on one part of a group.
 #[derive(Clone, Debug)]
-struct BodyRows {
-    kind: BodyKind,
+struct PartRows {
+    id: PartId,
     dofs: usize,
-    /// Which rows of the group, as a range of [`Group::touched`].
+    /// Its rows of the group, as a range of [`Group::touched`].
     rows: Range<usize>,
-    /// Where its directions and responses begin.
+    /// Offset of its directions and responses.
     data: usize,
 }
 
-/// Bodies that touch each other, and the problem of their contact.
-#[derive(Debug, Default)]
+/// A group of touching bodies and its contact problem.
+#[derive(Clone, Debug, Default)]
 pub struct Group {
-    /// Its constraints, as numbers of the system's blocks.
+    /// Its constraints, as indices of the system's blocks.
     pub blocks: Vec<usize>,
     /// First row of each, and one past the last.
     pub starts: Vec<usize>,
@@ -28,18 +28,18 @@ pub struct Group {
     pub problem: ContactProblem,
     /// Forces along its rows.
     pub forces: Vec<f64>,
-    /// How it was solved.
+    /// Result of the solver.
     pub solution: Option<Solution>,
-    bodies: Vec<BodyRows>,
-    /// Rows that move each body, body by body.
+    parts: Vec<PartRows>,
+    /// Rows that move each part, part by part.
     touched: Vec<u32>,
-    /// Number of each row among the system's.
+    /// Index of each row in the system.
     system_rows: Vec<usize>,
     /// Rows `H` and their responses `A⁻¹ Hᵀ` on each body.
     directions: Vec<f64>,
     responses: Vec<f64>,
     pub(super) spare_patches: Vec<ContactPatch>,
-    /// Post-stabilisation: the rows that take part, their problem and its solution.
+    /// Post-stabilisation: the rows involved, their problem and its solution.
     position_rows: Vec<usize>,
     position_problem: ContactProblem,
     position_forces: Vec<f64>,
@@ -48,26 +48,26 @@ pub struct Group {
     change: Vec<f64>,
 }
 
-/// What post-stabilisation needs to know.
+/// Inputs of post-stabilisation.
 #[derive(Clone, Copy)]
 pub(super) struct PositionStage<'a> {
-    pub blocks: &'a [Block],
+    pub blocks: &'a [ConstraintBlock],
     pub rows: &'a Rows,
     pub contacts: &'a [Contact],
     pub solver: &'a GaussSeidel,
-    /// Distance at which surfaces touch, m.
+    /// Contact offset, m.
     pub offset: f64,
     pub h: f64,
 }
 
-/// Position errors below this are left alone, m.
+/// Position errors below this are ignored, m.
 const SLOP: f64 = 1e-8;
 
-/// The most that a step pushes anything out, m.
-const MOST: f64 = 1e-3;
+/// Maximum position correction per step, m.
+const MAX_CORRECTION: f64 = 1e-3;
 
 impl Group {
-    /// Forgets everything but memory.
+    /// Clears the group but keeps its memory.
     pub(super) fn clear(&mut self) {
         for law in self.problem.laws.drain(..) {
             if let Law::Aggregate { patch, .. } = law {
@@ -79,7 +79,7 @@ impl Group {
         self.blocks.clear();
         self.starts.clear();
         self.forces.clear();
-        self.bodies.clear();
+        self.parts.clear();
         self.touched.clear();
         self.system_rows.clear();
         self.directions.clear();
@@ -93,24 +93,24 @@ impl Group {
     }
 
     /// Numbers the rows, and lists the bodies with the rows that move them.
-    pub(super) fn number_rows(&mut self, blocks: &[Block], bodies: &Bodies) {
+    pub(super) fn number_rows(&mut self, blocks: &[ConstraintBlock], bodies: &Bodies) {
         self.starts.push(0);
         for &index in &self.blocks {
             let block = &blocks[index];
             self.starts.push(self.starts[self.starts.len() - 1] + block.rows.len());
             self.system_rows.extend(block.rows.clone());
-            for &kind in block.bodies.iter().flatten() {
-                if self.bodies.iter().all(|b| b.kind != kind) {
-                    let dofs = bodies.get(bodies.id(kind)).dofs();
-                    self.bodies.push(BodyRows { kind, dofs, rows: 0..0, data: 0 });
+            for &id in block.parts.iter().flatten() {
+                if self.parts.iter().all(|b| b.id != id) {
+                    let dofs = bodies.part(id).dofs();
+                    self.parts.push(PartRows { id, dofs, rows: 0..0, data: 0 });
                 }
             }
         }
         let mut data = 0;
-        for body in &mut self.bodies {
+        for body in &mut self.parts {
             let first = self.touched.len();
             for (place, &index) in self.blocks.iter().enumerate() {
-                if blocks[index].bodies.contains(&Some(body.kind)) {
+                if blocks[index].parts.contains(&Some(body.id)) {
                     self.touched.extend((self.starts[place] as u32)..(self.starts[place + 1] as u32));
                 }
             }
@@ -124,18 +124,20 @@ impl Group {
     pub(super) fn assemble_operator(&mut self, bodies: &mut Bodies, rows: &Rows, contacts: &[Contact], h: f64) {
         let n = self.rows();
         self.problem.delassus.resize(n * n, 0.0);
-        for body in &self.bodies {
+        for body in &self.parts {
             let (dofs, touched) = (body.dofs, &self.touched[body.rows.clone()]);
             let data = body.data..body.data + touched.len() * dofs;
             let directions = &mut self.directions[data.clone()];
             for (row, &r) in directions.chunks_exact_mut(dofs).zip(touched) {
                 for term in rows.terms(self.system_rows[r as usize]) {
-                    contacts[term.contact as usize].add_row(bodies, body.kind, &term.direction, row);
+                    contacts[term.contact as usize].add_row(bodies, body.id, &term.direction, row);
                 }
             }
             self.responses.extend_from_slice(directions);
             let responses = &mut self.responses[data];
-            bodies.get_mut(bodies.id(body.kind)).apply_inverse(responses);
+            let part = bodies.part_mut(body.id);
+            part.prepare_inverse();
+            part.apply_inverse(responses);
             for (i, (left, &r)) in directions.chunks_exact(dofs).zip(touched).enumerate() {
                 for (right, &c) in responses.chunks_exact(dofs).zip(touched).take(i + 1) {
                     let w = h * left.iter().zip(right).map(|(a, b)| a * b).sum::<f64>();
@@ -155,9 +157,9 @@ impl Group {
 
     /// `v = v_free + h A⁻¹ Hᵀ λ`.
     pub fn apply_forces(&mut self, bodies: &mut Bodies, h: f64) {
-        for body in &self.bodies {
+        for body in &self.parts {
             let sum = combine(body, &self.touched, &self.responses, &self.forces, h, &mut self.change);
-            bodies.get_mut(bodies.id(body.kind)).change_velocity(sum);
+            bodies.part_mut(body.id).change_velocity(sum);
         }
     }
 
@@ -179,9 +181,9 @@ impl Group {
                     t.direction.dot(&apart) - rest
                 };
                 let terms = stage.rows.terms(block.rows.start + row).iter();
-                let error: f64 = terms.map(error).sum::<f64>() + block.given;
-                // What lay deep inside from the beginning comes out over some steps, or tissue would be torn apart.
-                let error = if held { error } else { error.max(-MOST) };
+                let error: f64 = terms.map(error).sum::<f64>() + block.compression;
+                // Initially deep penetrations are resolved over several steps, to protect the tissue.
+                let error = if held { error } else { error.max(-MAX_CORRECTION) };
                 worst = worst.max(if held { error.abs() } else { -error });
                 self.position_rows.push(first + row);
                 self.position_problem.free.push(error);
@@ -199,15 +201,15 @@ impl Group {
         self.position_forces.clear();
         self.position_forces.resize(n, 0.0);
         stage.solver.solve_in(&mut self.memory, &self.position_problem, &mut self.position_forces, || true);
-        // Over all rows of the group; the others push nothing.
+        // Over all rows of the group; the others have zero force.
         self.position_shift.clear();
         self.position_shift.resize(self.rows(), 0.0);
         for (&row, &force) in self.position_rows.iter().zip(&self.position_forces) {
             self.position_shift[row] = force;
         }
-        for body in &self.bodies {
+        for body in &self.parts {
             let sum = combine(body, &self.touched, &self.responses, &self.position_shift, stage.h, &mut self.change);
-            bodies.get_mut(bodies.id(body.kind)).change_position(sum);
+            bodies.part_mut(body.id).change_position(sum);
         }
         true
     }
@@ -215,7 +217,7 @@ impl Group {
 
 /// `h Σ_r A⁻¹ H_rᵀ f_r` on one body.
 fn combine<'c>(
-    body: &BodyRows,
+    body: &PartRows,
     touched: &[u32],
     responses: &[f64],
     forces: &[f64],

@@ -1,36 +1,39 @@
 use nalgebra::Vector3;
 
 use super::aggregate::{TouchingPoint, split_by_normal};
-use super::anchor::{Anchor, Contact};
+use super::anchor::Contact;
 use super::attachment::Attachment;
 use super::condensed::Condensed;
 use super::memory::{ContactMemory, Memory, Remembered, RememberedContact};
 use super::parameters::ContactParameters;
 use super::proximity::{Pair, Proximity};
 use super::system::root;
-use crate::body::{Bodies, BodyKind};
+use crate::body::{Bodies, BodyId, PartId};
 use crate::math::{Mat3, Vec3};
-use crate::problem::{ContactTerm, ConvexProblem, Entry, EqualityTerm, FrictionPatch, NormalLaw, Quadratic, Segment};
+use crate::problem::{
+    Compliance, ContactTerm, ConvexProblem, Entry, EqualityTerm, FrictionPatch, NormalLaw, Quadratic, Segment,
+};
 use crate::solver::{ConvexNewton, ConvexParameters, Solution, SolverStatus};
 
-/// The contact problem of a step, island by island: bodies that touch each other directly or through others.
+/// The contact problem of a step, island by island: bodies in contact directly or through others.
 ///
-/// `build` makes a [`ConvexProblem`] for each from the contacts that may press, [`Islands::solve`] finds the changes of velocity,
-/// [`Islands::apply`] makes them, and [`Islands::measure`] looks where the contacts are then. Gaps are not linear in the velocities where
-/// bodies turn, and a contact that was left out may have closed: if so, the problem is built and solved again about the new state.
-#[derive(Debug, Default)]
+/// `build` makes a [`ConvexProblem`] for each from the contacts that may close, [`Islands::solve`] finds the velocity
+/// changes, [`Islands::apply`] applies them, and [`Islands::measure`] evaluates the resulting gaps. Gaps are nonlinear
+/// in rotations, and an excluded contact may have closed: then the problem is rebuilt about the new state and solved
+/// again.
+#[derive(Clone, Debug, Default)]
 pub struct Islands {
     islands: Vec<Island>,
     count: usize,
-    /// State of each near contact, in the order of [`Proximity::contacts`].
+    /// State of each contact, in the order of [`Proximity::contacts`].
     ends: Vec<ContactEnd>,
     /// Frame of the second body of each pair at the start of the step.
     start_frames: Vec<Mat3>,
-    /// Bodies that take part, and for each body of the world its place among them.
+    /// Parts of bodies involved, and the index of each part of the world among them.
     movers: Vec<Mover>,
     mover_count: usize,
     mover_of: Vec<u32>,
-    /// Condensed compliance of soft bodies, by body of the world.
+    /// Condensed compliance of soft parts, by part of the world.
     condensed: Vec<Condensed>,
     // Working memory.
     parents: Vec<u32>,
@@ -46,48 +49,48 @@ pub struct Islands {
 }
 
 /// One island.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Island {
     movers: Vec<u32>,
     problem: ConvexProblem,
     newton: ConvexNewton,
     x: Vec<f64>,
-    /// Near contact behind each contact of the problem.
+    /// Index of the contact of each contact of the problem.
     contacts: Vec<u32>,
-    /// Link behind each row of an attachment.
+    /// Link of each row of an attachment.
     links: Vec<u32>,
-    /// Pair and part behind each friction patch.
+    /// Pair and part of each friction patch.
     patches: Vec<(u32, u32)>,
     solution: Option<Solution>,
 }
 
-/// A body that contact moves.
-#[derive(Debug)]
+/// A part of a body that contact moves.
+#[derive(Clone, Debug)]
 struct Mover {
-    kind: BodyKind,
+    id: PartId,
     /// Degrees of freedom that contact acts on, ascending; all of them for small bodies.
     touched: Vec<u32>,
-    /// Place of each degree of freedom in `touched`, or `u32::MAX`.
+    /// Index of each degree of freedom in `touched`, or `u32::MAX`.
     marks: Vec<u32>,
     whole: bool,
-    /// Sizes of the groups that `touched` forms. Of a large body the degrees of freedom of a group touch the same bodies, so that what
-    /// touches one part of it is not coupled with all of it.
+    /// Sizes of the groups in `touched`. For a large body the degrees of freedom of a group touch the same bodies, so
+    /// that a contact on one part of it is not coupled with all of it.
     parts: Vec<usize>,
-    /// Which bodies touch each degree of freedom of a large body: a bit for each, of 64.
+    /// Bit mask of the bodies in contact with each degree of freedom of a large body.
     partners: Vec<u64>,
     /// Geometric stiffness of its attachments times the square of the step, kg·m².
     geometric: f64,
     /// First of its blocks in the island's problem.
     block: u32,
-    /// Change of velocity that contact makes.
+    /// Velocity change due to contact.
     dv: Vec<f64>,
     next: Vec<f64>,
 }
 
-/// Where a contact ends up.
+/// State of a contact at the end of the step.
 #[derive(Clone, Copy, Debug, Default)]
 struct ContactEnd {
-    /// Gap at the end of the step for the present velocities, m.
+    /// Gap at the end of the step for the current velocities, m.
     gap: f64,
     /// Shear displacement at the end of the step, m.
     shear: Vec3,
@@ -95,10 +98,10 @@ struct ContactEnd {
     normal: Vec3,
     /// Shear displacement at its start.
     start_shear: Vec3,
-    /// Correction of the gap for contacts that begin the step too deep, m.
+    /// Correction of the gap for contacts that start too deep, m.
     shift: f64,
     included: bool,
-    /// Gap and shear displacement that the problem predicted, m.
+    /// Predicted gap and shear displacement, m.
     predicted: f64,
     predicted_shear: Vec3,
     /// Normal force that bounds friction, N.
@@ -110,12 +113,12 @@ struct ContactEnd {
     part: Option<u32>,
 }
 
-/// A friction patch as it was solved.
+/// A solved friction patch.
 #[derive(Clone, Copy, Debug)]
 pub struct SolvedPatch {
     /// The pair.
     pub pair: usize,
-    /// Which part of the pair.
+    /// Part of the pair.
     pub part: u32,
     /// Normal and tangents.
     pub frame: [Vec3; 3],
@@ -123,19 +126,19 @@ pub struct SolvedPatch {
     pub centre: Vec3,
     /// Normal force, friction along the tangents and torque about the normal.
     pub force: [f64; 4],
-    /// Coefficient of friction.
+    /// Friction coefficient.
     pub mu: f64,
-    /// Greatest torque per unit of `μ N`, m.
+    /// Maximum torque per unit of `μ N`, m.
     pub torsion: f64,
-    /// Contacts that press.
+    /// Number of closed contacts.
     pub contacts: usize,
-    /// Speed of slip, m/s, and of spin, rad/s.
+    /// Slip speed, m/s, and spin speed, rad/s.
     pub slip: [f64; 2],
     /// Rows: four for an aggregate, three for a point.
     pub rows: usize,
 }
 
-/// A single contact as it was solved.
+/// A solved contact.
 #[derive(Clone, Copy, Debug)]
 pub struct SolvedPoint {
     /// The pair.
@@ -148,54 +151,52 @@ pub struct SolvedPoint {
     pub pressure: f64,
 }
 
-/// Shear displacement that a single contact keeps, as a multiple of that at which it would slip.
+/// Maximum stored shear displacement of a contact, as a multiple of that at which it slips.
 const SHEAR_LIMIT: f64 = 3.0;
 
-/// Gap after the free motion below which a contact takes part from the first pass on, m. Others join if they close.
+/// Gap after the free motion below which a contact is included in the first pass, m. Others are added if they close.
 const JOINS: f64 = 1e-4;
 
 /// Passes of solve and measure.
 const PASSES: usize = 5;
 
-/// Difference of predicted and measured gaps that is left, m.
+/// Tolerance between predicted and measured gaps, m.
 const AGREED: f64 = 1e-6;
 
-/// Depth that hard contacts may start with, m.
+/// Initial penetration allowed for hard contacts, m.
 const HARD_DEPTH: f64 = 5e-5;
 
-/// Area that has the stiffness of a point between hard surfaces, m².
+/// Reference area of the stiffness of a point between hard surfaces, m².
 const UNIT_AREA: f64 = 1e-6;
 
-/// What begins deeper comes out at this speed, m/s.
+/// Speed at which deeper initial penetrations are resolved, m/s.
 const RECOVERY: f64 = 0.1;
 
 impl Islands {
-    /// Starts a step: nothing is changed yet, and gaps are those of the free motion.
+    /// Starts a step: no velocity changes, gaps of the free motion.
     pub(super) fn start(
         &mut self,
         bodies: &Bodies,
-        near: &Proximity,
+        proximity: &Proximity,
         memory: &ContactMemory,
         parameters: &ContactParameters,
         h: f64,
     ) {
         self.mover_count = 0;
         self.mover_of.clear();
-        self.mover_of.resize(bodies.count(), u32::MAX);
-        self.condensed.resize_with(bodies.count(), Condensed::default);
+        self.mover_of.resize(bodies.part_count(), u32::MAX);
+        self.condensed.resize_with(bodies.part_count(), Condensed::default);
         self.ends.clear();
         self.start_frames.clear();
-        for pair in &near.pairs {
-            let turn = bodies.frame(pair.b);
+        for pair in &proximity.pairs {
+            let turn = frame(bodies, pair);
             self.start_frames.push(turn);
-            for contact in &near.contacts[pair.contacts.clone()] {
+            for contact in &proximity.contacts[pair.contacts.clone()] {
                 let before = memory.find((pair.a, pair.b, contact.feature));
                 let n = &contact.normal;
                 let tangential = |v: Vec3| v - v.dot(n) * n;
                 let start_shear = before.map_or(Vec3::zeros(), |m| tangential(turn * m.shear));
-                let law = law_of(contact, parameters);
-                let allowed = if law.thickness.is_finite() { NormalLaw::FULL * law.thickness } else { HARD_DEPTH };
-                let shift = (-contact.gap - allowed - h * RECOVERY).max(0.0);
+                let shift = shift_of(contact, parameters, h);
                 self.ends.push(ContactEnd {
                     gap: contact.free_gap + shift,
                     shear: start_shear + tangential(h * contact.free_velocity),
@@ -213,34 +214,34 @@ impl Islands {
         }
     }
 
-    /// Most passes of build, solve, apply and measure.
+    /// Maximum number of passes of build, solve, apply and measure.
     pub fn passes() -> usize {
         PASSES
     }
 
-    /// Makes the problem of every island about the present state.
+    /// Builds the problem of every island about the current state.
     #[expect(clippy::too_many_arguments, reason = "the inputs of the step")]
     pub(super) fn build(
         &mut self,
         bodies: &mut Bodies,
-        near: &Proximity,
+        proximity: &Proximity,
         attachments: &[Attachment],
         parameters: &ContactParameters,
         blocks: &Memory<Remembered>,
         h: f64,
         first: bool,
     ) {
-        self.list_movers(bodies, near);
-        self.connect(bodies, near);
-        let links = near.pairs.last().map_or(0, |p| p.contacts.end);
-        self.add_geometric_stiffness(bodies, &near.contacts[links..], h);
+        self.list_movers(bodies, proximity);
+        self.connect(bodies, proximity);
+        let links = proximity.pairs.last().map_or(0, |p| p.contacts.end);
+        self.add_geometric_stiffness(bodies, &proximity.contacts[links..], h);
         for island in &mut self.islands[..self.count] {
             island.problem.step = h;
             for &m in &island.movers {
                 let mover = &mut self.movers[m as usize];
                 mover.block = island.problem.sizes.len() as u32;
                 push_body(bodies, mover, &mut self.condensed, &mut island.problem);
-                for term in bodies.get(bodies.id(mover.kind)).coordinate_terms() {
+                for term in bodies.part(mover.id).coordinate_terms() {
                     let (block, local) = mover.unknown(term.dof);
                     island.problem.coordinates.push((block, local, *term));
                 }
@@ -251,12 +252,12 @@ impl Islands {
                 island.x.extend(mover.touched.iter().map(|&d| mover.dv[d as usize]));
             }
         }
-        for (index, pair) in near.pairs.iter().enumerate() {
-            self.push_pair(bodies, near, index, pair, parameters, blocks, h);
+        for (index, pair) in proximity.pairs.iter().enumerate() {
+            self.push_pair(bodies, proximity, index, pair, parameters, blocks, h);
         }
         let mut link = links;
         for attachment in attachments {
-            let own = &near.contacts[link..link + attachment.links_count()];
+            let own = &proximity.contacts[link..link + attachment.links_count()];
             let Some(island) = own.first().and_then(|c| self.island_at(bodies, c)) else {
                 link += own.len();
                 continue;
@@ -265,10 +266,10 @@ impl Islands {
             rows.clear();
             attachment.directions(own, |k, direction| rows.push((k, direction)));
             for &(k, direction) in &rows {
-                let contact = &near.contacts[link + k];
+                let contact = &proximity.contacts[link + k];
                 let segments = self.push_jacobian(bodies, island, contact, h);
                 let apart = contact.a.place(bodies) - contact.b.place(bodies);
-                // Before the first pass bodies are where the step began.
+                // Before the first pass the bodies are at the start of the step.
                 let moved = if first { h * contact.free_velocity } else { Vec3::zeros() };
                 let error = direction.dot(&(apart + moved));
                 let island = &mut self.islands[island];
@@ -288,21 +289,21 @@ impl Islands {
         }
     }
 
-    /// Lists the bodies that the included contacts and the attachments move, and what they act on.
-    fn list_movers(&mut self, bodies: &Bodies, near: &Proximity) {
+    /// Lists the bodies moved by the included contacts and the attachments, and their degrees of freedom.
+    fn list_movers(&mut self, bodies: &Bodies, proximity: &Proximity) {
         let Self { movers, mover_count, mover_of, ends, .. } = self;
         let included = ends.iter().map(|e| e.included).chain(std::iter::repeat(true));
-        for (contact, _) in near.contacts.iter().zip(included).filter(|(_, included)| *included) {
-            let kinds = contact.a.bodies(bodies).into_iter().chain(contact.b.bodies(bodies)).flatten();
-            let partners = kinds.fold(0u64, |bits, kind| bits | 1 << (bodies.id(kind).index() % 64));
-            contact.columns(bodies, |kind, dof, _| {
-                let place = &mut mover_of[bodies.id(kind).index()];
+        for (contact, _) in proximity.contacts.iter().zip(included).filter(|(_, included)| *included) {
+            let parts = contact.parts(bodies).into_iter().flatten();
+            let partners = parts.fold(0u64, |bits, part| bits | 1 << (bodies.part_index(part) % 64));
+            contact.columns(bodies, |part, dof, _| {
+                let place = &mut mover_of[bodies.part_index(part)];
                 if *place == u32::MAX {
                     *place = *mover_count as u32;
                     if *mover_count == movers.len() {
-                        movers.push(Mover::new(kind));
+                        movers.push(Mover::new(part));
                     }
-                    movers[*mover_count].begin(bodies, kind);
+                    movers[*mover_count].begin(bodies, part);
                     *mover_count += 1;
                 }
                 let mover = &mut movers[*place as usize];
@@ -319,32 +320,33 @@ impl Islands {
         movers[..*mover_count].iter_mut().for_each(|mover| mover.sort(bodies));
     }
 
-    /// A force `f` at an arm `r` of a rigid body turns with the body, which is a stiffness of up to `|f| |r|` against rotation. A light link in a
-    /// heavy chain is unstable without it: the step sees the direction of the force at its start only. DEVIATION from momentum balance: the
-    /// response of the body's rotation to constraints is that of a body with that much more inertia, as far as `h² |f| |r|` exceeds its own (after
-    /// Tournier et al. 2015).
+    /// A force `f` at an arm `r` of a rigid body rotates with the body, which is a stiffness of up to `|f| |r|` against
+    /// rotation. A light link in a heavy chain is unstable without it, since the step uses the direction of the force
+    /// at its start only. DEVIATION from momentum balance: the rotational response of the body to constraints is that
+    /// of a body with additional inertia, as far as `h² |f| |r|` exceeds its own (after Tournier et al. 2015).
     fn add_geometric_stiffness(&mut self, bodies: &Bodies, links: &[Contact], h: f64) {
         self.movers[..self.mover_count].iter_mut().for_each(|mover| mover.geometric = 0.0);
         self.link_forces.resize(links.len(), Vec3::zeros());
         for (link, force) in links.iter().zip(&self.link_forces) {
             for anchor in [&link.a, &link.b] {
-                if let Anchor::Rigid { body, .. } = anchor {
-                    let mover = self.mover_of[bodies.id(BodyKind::Rigid(*body)).index()];
-                    let arm = (anchor.place(bodies) - bodies.rigid[*body].centre()).norm();
-                    self.movers[mover as usize].geometric += h * h * force.norm() * arm;
+                for part in anchor.parts(bodies).into_iter().flatten() {
+                    if let Some(arm) = bodies.part(part).rotation_arm(&anchor.place(bodies)) {
+                        let mover = self.mover_of[bodies.part_index(part)];
+                        self.movers[mover as usize].geometric += h * h * force.norm() * arm;
+                    }
                 }
             }
         }
     }
 
-    /// Sorts the movers into islands.
-    fn connect(&mut self, bodies: &Bodies, near: &Proximity) {
+    /// Assigns the movers to islands.
+    fn connect(&mut self, bodies: &Bodies, proximity: &Proximity) {
         self.parents.clear();
         self.parents.extend(0..self.mover_count as u32);
         let included = self.ends.iter().map(|e| e.included).chain(std::iter::repeat(true));
-        for (contact, _) in near.contacts.iter().zip(included).filter(|(_, included)| *included) {
-            let kinds = contact.a.bodies(bodies).into_iter().chain(contact.b.bodies(bodies)).flatten();
-            let mut ids = kinds.map(|kind| self.mover_of[bodies.id(kind).index()]);
+        for (contact, _) in proximity.contacts.iter().zip(included).filter(|(_, included)| *included) {
+            let parts = contact.parts(bodies).into_iter().flatten();
+            let mut ids = parts.map(|part| self.mover_of[bodies.part_index(part)]);
             let Some(first) = ids.next() else { continue };
             for id in ids {
                 let (a, b) = (root(&mut self.parents, first), root(&mut self.parents, id));
@@ -375,20 +377,20 @@ impl Islands {
     }
 
     fn island_at(&self, bodies: &Bodies, contact: &Contact) -> Option<usize> {
-        let kinds = contact.a.bodies(bodies).into_iter().chain(contact.b.bodies(bodies)).flatten();
-        kinds.map(|kind| self.mover_of[bodies.id(kind).index()]).next().map(|m| self.island_of[m as usize] as usize)
+        let part = contact.parts(bodies).into_iter().flatten().next()?;
+        Some(self.island_of[self.mover_of[bodies.part_index(part)] as usize] as usize)
     }
 
     /// Adds the Jacobian of a contact to an island's problem.
     fn push_jacobian(&mut self, bodies: &Bodies, island: usize, contact: &Contact, h: f64) -> [u32; 2] {
         let Self { islands, movers, mover_of, columns, .. } = self;
         columns.clear();
-        contact.columns(bodies, |kind, dof, column| {
-            let mover = &movers[mover_of[bodies.id(kind).index()] as usize];
+        contact.columns(bodies, |part, dof, column| {
+            let mover = &movers[mover_of[bodies.part_index(part)] as usize];
             let (block, local) = mover.unknown(dof);
             columns.push((block, local, h * column));
         });
-        columns.sort_by_key(|&(block, local, _)| (block, local));
+        columns.sort_unstable_by_key(|&(block, local, _)| u64::from(block) << 32 | u64::from(local));
         let problem = &mut islands[island].problem;
         let first = problem.segments.len() as u32;
         for &(block, local, column) in columns.iter() {
@@ -411,12 +413,12 @@ impl Islands {
         [first, problem.segments.len() as u32]
     }
 
-    /// Adds the contacts of a pair that take part, and their friction.
+    /// Adds the included contacts of a pair, and their friction.
     #[expect(clippy::too_many_arguments, reason = "the inputs of the step")]
     fn push_pair(
         &mut self,
         bodies: &Bodies,
-        near: &Proximity,
+        proximity: &Proximity,
         index: usize,
         pair: &Pair,
         parameters: &ContactParameters,
@@ -429,7 +431,7 @@ impl Islands {
             if !self.ends[i].included {
                 continue;
             }
-            let contact = &near.contacts[i];
+            let contact = &proximity.contacts[i];
             let Some(island) = self.island_at(bodies, contact) else { continue };
             let segments = self.push_jacobian(bodies, island, contact, h);
             let end = &self.ends[i];
@@ -461,12 +463,12 @@ impl Islands {
             self.chosen.push(i as u32);
         }
         let Some(&one) = self.chosen.first() else { return };
-        let Some(island) = self.island_at(bodies, &near.contacts[one as usize]) else { return };
+        let Some(island) = self.island_at(bodies, &proximity.contacts[one as usize]) else { return };
         let island = &mut self.islands[island];
         let first = island.problem.contacts.len() - self.chosen.len();
         if !pair.aggregate || !parameters.patches {
             for k in 0..self.chosen.len() {
-                let contact = &near.contacts[self.chosen[k] as usize];
+                let contact = &proximity.contacts[self.chosen[k] as usize];
                 let mu = pair.friction.now(blocks.find((pair.a, pair.b, contact.feature)));
                 let start = island.problem.members.len();
                 island.problem.members.push((first + k) as u32);
@@ -485,14 +487,14 @@ impl Islands {
             }
             if island.problem.members.len() > start {
                 let mu = pair.friction.now(blocks.find((pair.a, pair.b, u64::from(part))));
-                let length = shear_length(&near.contacts[one as usize], parameters);
+                let length = shear_length(&proximity.contacts[one as usize], parameters);
                 island.problem.push_patch(start, mu, length, parameters.friction);
                 island.patches.push((index as u32, part));
             }
         }
     }
 
-    /// Starts from the velocities of the last step: at rest they are the solution.
+    /// Warm start from the velocities of the last step: at rest they are the solution.
     fn warm_start(&mut self, bodies: &Bodies) {
         for island in &mut self.islands[..self.count] {
             island.x.clear();
@@ -500,7 +502,7 @@ impl Islands {
                 let mover = &self.movers[m as usize];
                 self.row.clear();
                 self.row.resize(mover.dv.len(), 0.0);
-                bodies.get(bodies.id(mover.kind)).free_change(&mut self.row);
+                bodies.part(mover.id).free_change(&mut self.row);
                 island.x.extend(mover.touched.iter().map(|&d| -self.row[d as usize]));
             }
         }
@@ -545,18 +547,19 @@ impl Islands {
         }
     }
 
-    /// Makes the changes of velocity; on the first pass before the bodies are advanced, on later ones positions are changed too.
+    /// Applies the velocity changes; on the first pass before the bodies are advanced, on later ones positions are
+    /// corrected too.
     pub fn apply(&mut self, bodies: &mut Bodies, h: f64, first: bool) {
         for mover in &mut self.movers[..self.mover_count] {
-            let id = bodies.id(mover.kind);
             if !mover.whole {
                 // The forces on the touched degrees of freedom move all of them.
-                self.condensed[id.index()].expand(bodies.get_mut(id), &mut mover.next, &mut self.row);
+                let condensed = &mut self.condensed[bodies.part_index(mover.id)];
+                condensed.expand(bodies.part(mover.id), &mut mover.next, &mut self.row);
             }
             self.row.clear();
             self.row.extend(mover.next.iter().zip(&mover.dv).map(|(next, now)| next - now));
             std::mem::swap(&mut mover.next, &mut mover.dv);
-            let body = bodies.get_mut(id);
+            let body = bodies.part_mut(mover.id);
             body.change_velocity(&self.row);
             if !first {
                 self.row.iter_mut().for_each(|x| *x *= h);
@@ -565,19 +568,19 @@ impl Islands {
         }
     }
 
-    /// Looks where the contacts are after the step. Returns whether another pass is needed: predicted gaps are not met, or a contact that was
-    /// left out has closed, or an attachment is open. Between hard surfaces that roll on each other the points that touched at the start of the step say little about the
-    /// gap at its end; there the prediction stays.
-    pub fn measure(&mut self, bodies: &Bodies, near: &Proximity, offset: f64) -> bool {
-        // The two points of an attachment are apart where bodies turned: the links follow the contacts of the pairs.
-        let links = near.pairs.last().map_or(0, |p| p.contacts.end);
+    /// Measures the contacts after the step. Returns whether another pass is needed: a predicted gap is wrong, an
+    /// excluded contact has closed, or an attachment is open. Between hard surfaces that roll on each other the initial
+    /// contact points do not represent the final gap; there the prediction is kept.
+    pub fn measure(&mut self, bodies: &Bodies, proximity: &Proximity, offset: f64) -> bool {
+        // The two points of an attachment separate if bodies rotate: the links follow the contacts of the pairs.
+        let links = proximity.pairs.last().map_or(0, |p| p.contacts.end);
         let apart = |link: &Contact| (link.a.place(bodies) - link.b.place(bodies)).norm();
-        let mut again = near.contacts[links..].iter().any(|link| apart(link) > AGREED);
-        for (pair, start) in near.pairs.iter().zip(&self.start_frames) {
-            // Normals turn with the second body.
-            let turned = bodies.frame(pair.b) * start.transpose();
+        let mut again = proximity.contacts[links..].iter().any(|link| apart(link) > AGREED);
+        for (pair, start) in proximity.pairs.iter().zip(&self.start_frames) {
+            // Normals rotate with the second body.
+            let turned = frame(bodies, pair) * start.transpose();
             for i in pair.contacts.clone() {
-                let (contact, end) = (&near.contacts[i], &mut self.ends[i]);
+                let (contact, end) = (&proximity.contacts[i], &mut self.ends[i]);
                 let places = [contact.a.place(bodies), contact.b.place(bodies)];
                 let apart = places[0] - places[1];
                 if end.included && contact.layer.softness == 0.0 {
@@ -599,12 +602,49 @@ impl Islands {
         again
     }
 
+    /// Upper bound of the displacement by contact in this step of a body of some size, m.
+    pub fn deviation(&self, body: BodyId, size: f64, h: f64) -> f64 {
+        let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let of = |mover: &Mover| {
+            if mover.whole {
+                let linear = mover.dv.len().min(3);
+                norm(&mover.dv[..linear]) + size * mover.dv[linear..].iter().map(|x| x.abs()).sum::<f64>()
+            } else {
+                mover.dv.chunks_exact(3).map(norm).fold(0.0, f64::max)
+            }
+        };
+        h * self.movers[..self.mover_count].iter().filter(|m| m.id.body == body).map(of).sum::<f64>()
+    }
+
+    /// Takes in the contacts that the second search found at the end of the step.
+    pub(super) fn include_found(
+        &mut self,
+        bodies: &Bodies,
+        proximity: &Proximity,
+        parameters: &ContactParameters,
+        h: f64,
+    ) {
+        let known = self.start_frames.len();
+        self.start_frames.extend(proximity.pairs[known..].iter().map(|pair| frame(bodies, pair)));
+        self.ends.resize(proximity.pairs.last().map_or(0, |p| p.contacts.end), ContactEnd::default());
+        for &(i, gap) in &proximity.found {
+            let (contact, end) = (&proximity.contacts[i as usize], &mut self.ends[i as usize]);
+            let [one, other] = [(&contact.a, 0), (&contact.b, 1)].map(|(a, k)| a.velocity(bodies, &contact.places[k]));
+            let n = &contact.normal;
+            let tangential = |v: Vec3| v - v.dot(n) * n;
+            end.shift = shift_of(contact, parameters, h);
+            end.start_shear = tangential(end.start_shear);
+            end.shear = end.start_shear + tangential(h * (one - other));
+            (end.normal, end.gap, end.included) = (*n, gap + end.shift, true);
+        }
+    }
+
     /// Keeps what the next step starts from.
     #[expect(clippy::too_many_arguments, reason = "the inputs of the step")]
     pub(super) fn remember(
         &self,
         bodies: &Bodies,
-        near: &Proximity,
+        proximity: &Proximity,
         blocks: &mut Memory<Remembered>,
         contacts: &mut ContactMemory,
         parameters: &ContactParameters,
@@ -613,13 +653,13 @@ impl Islands {
     ) {
         blocks.clear();
         contacts.clear();
-        for pair in &near.pairs {
-            let turn = bodies.frame(pair.b).transpose();
+        for pair in &proximity.pairs {
+            let turn = frame(bodies, pair).transpose();
             for i in pair.contacts.clone() {
-                let (contact, end) = (&near.contacts[i], &self.ends[i]);
+                let (contact, end) = (&proximity.contacts[i], &self.ends[i]);
                 if end.included && end.pressure > 0.0 {
                     let key = (pair.a, pair.b, contact.feature);
-                    // No contact holds more than its own friction; the patch may ask a few times as much of its rim.
+                    // A contact is limited by its own friction; the patch may require a few times as much at its rim.
                     let most = SHEAR_LIMIT * pair.friction.rest * shear_length(contact, parameters);
                     let shear = (end.shear - end.slip).cap_magnitude(most);
                     let shear = turn * shear;
@@ -643,11 +683,11 @@ impl Islands {
                 }
                 let feature = if part == u32::MAX {
                     let contact = island.problem.members[patch.members.start];
-                    near.contacts[island.contacts[contact as usize] as usize].feature
+                    proximity.contacts[island.contacts[contact as usize] as usize].feature
                 } else {
                     u64::from(part)
                 };
-                let pair = &near.pairs[pair as usize];
+                let pair = &proximity.pairs[pair as usize];
                 let sliding = patch.state.slip.xy().norm() > h * slow;
                 let [n, t, s] = &patch.frame;
                 let f = &patch.state.force;
@@ -659,7 +699,7 @@ impl Islands {
         contacts.sort();
     }
 
-    /// The friction patches that press.
+    /// The closed friction patches.
     pub fn solved_patches(&self, h: f64) -> impl Iterator<Item = SolvedPatch> + '_ {
         self.islands[..self.count].iter().flat_map(move |island| {
             let patches = island.problem.patches().iter().zip(&island.patches);
@@ -684,9 +724,9 @@ impl Islands {
         })
     }
 
-    /// The contacts that press.
-    pub fn solved_points<'a>(&'a self, near: &'a Proximity) -> impl Iterator<Item = SolvedPoint> + 'a {
-        near.pairs.iter().enumerate().flat_map(move |(pair, p)| {
+    /// The closed contacts.
+    pub fn solved_points<'a>(&'a self, proximity: &'a Proximity) -> impl Iterator<Item = SolvedPoint> + 'a {
+        proximity.pairs.iter().enumerate().flat_map(move |(pair, p)| {
             p.contacts.clone().filter(|&i| self.ends.get(i).is_some_and(|e| e.included && e.pressure > 0.0)).map(
                 move |i| {
                     let end = &self.ends[i];
@@ -697,31 +737,31 @@ impl Islands {
         })
     }
 
-    /// How the islands were solved.
+    /// Results of the solver.
     pub fn solutions(&self) -> impl Iterator<Item = &Solution> {
         self.islands[..self.count].iter().filter_map(|island| island.solution.as_ref())
     }
 
-    /// Forgets how the islands of the last step were solved.
+    /// Clears the results of the last step.
     pub fn forget_solutions(&mut self) {
         self.islands.iter_mut().for_each(|island| island.solution = None);
     }
 
-    /// Rows of attachments.
+    /// Number of attachment rows.
     pub fn attachment_rows(&self) -> usize {
         self.islands[..self.count].iter().map(|island| island.problem.equalities.len()).sum()
     }
 
-    /// Whether some island ended before it converged.
+    /// Whether some island did not converge.
     pub fn unconverged(&self) -> usize {
         self.solutions().filter(|s| s.status != SolverStatus::Converged).count()
     }
 }
 
 impl Mover {
-    fn new(kind: BodyKind) -> Self {
+    fn new(id: PartId) -> Self {
         Self {
-            kind,
+            id,
             touched: Vec::new(),
             marks: Vec::new(),
             whole: true,
@@ -734,10 +774,10 @@ impl Mover {
         }
     }
 
-    fn begin(&mut self, bodies: &Bodies, kind: BodyKind) {
-        let body = bodies.get(bodies.id(kind));
+    fn begin(&mut self, bodies: &Bodies, id: PartId) {
+        let body = bodies.part(id);
         let dofs = body.dofs();
-        (self.kind, self.whole) = (kind, body.is_small());
+        (self.id, self.whole) = (id, body.is_small());
         self.dv.clear();
         self.dv.resize(dofs, 0.0);
         self.marks.clear();
@@ -752,11 +792,11 @@ impl Mover {
         self.partners.resize(dofs, 0);
     }
 
-    /// Sorts what is touched into groups.
+    /// Groups the touched degrees of freedom.
     fn sort(&mut self, bodies: &Bodies) {
         self.parts.clear();
         if self.whole {
-            self.parts.extend_from_slice(bodies.get(bodies.id(self.kind)).partition());
+            self.parts.extend_from_slice(bodies.part(self.id).partition());
         } else {
             let partners = &self.partners;
             self.touched.sort_unstable_by_key(|&dof| (partners[dof as usize], dof));
@@ -768,7 +808,7 @@ impl Mover {
         }
     }
 
-    /// Block and place in it of a degree of freedom.
+    /// Block and index in it of a degree of freedom.
     fn unknown(&self, dof: usize) -> (u32, u32) {
         let mut local = self.marks[dof];
         for (k, &size) in self.parts.iter().enumerate() {
@@ -783,13 +823,18 @@ impl Mover {
 
 /// Adds the unknowns of a body and its part of `A`.
 fn push_body(bodies: &mut Bodies, mover: &Mover, condensed: &mut [Condensed], problem: &mut ConvexProblem) {
-    let id = bodies.id(mover.kind);
     let first = problem.sizes.len() as u32;
     let (matrix, n) = if mover.whole {
-        let body = bodies.get(id);
+        let body = bodies.part(mover.id);
         (body.matrix(), body.dofs())
     } else {
-        (condensed[id.index()].update(bodies.get_mut(id), &mover.touched), mover.touched.len())
+        let condensed = &mut condensed[bodies.part_index(mover.id)];
+        bodies.part_mut(mover.id).prepare_inverse();
+        condensed.update(mover.id, bodies.part(mover.id), &mover.touched);
+        let blocks = [first, first + mover.parts.len() as u32];
+        problem.compliances.push(Compliance { blocks, start: problem.compliance_values.len() });
+        problem.compliance_values.extend_from_slice(condensed.compliance());
+        (condensed.stiffness(), mover.touched.len())
     };
     let parts = &mover.parts;
     problem.sizes.extend_from_slice(parts);
@@ -806,7 +851,7 @@ fn push_body(bodies: &mut Bodies, mover: &Mover, condensed: &mut [Condensed], pr
                     problem.quadratic_values.extend((0..columns).map(|c| entry(r, c)));
                 }
                 if mover.geometric > 0.0 && i == j {
-                    // Below its own inertia the explicit direction is stable, and momentum is kept exactly.
+                    // Below its own inertia the explicit direction is stable, and momentum is conserved exactly.
                     let least = (3..6).map(|k| entry(k, k)).fold(f64::INFINITY, f64::min);
                     let more = (mover.geometric - least).max(0.0);
                     (3..6).for_each(|k| problem.quadratic_values[start + k * columns + k] += more);
@@ -818,9 +863,9 @@ fn push_body(bodies: &mut Bodies, mover: &Mover, condensed: &mut [Condensed], pr
     }
 }
 
-/// Displacement of a contact by changes of velocity.
+/// Displacement of a contact by velocity changes.
 fn displacement(problem: &ConvexProblem, segments: [u32; 2], x: &[f64]) -> Vec3 {
-    // Blocks are listed in order; the start of a block is the sum of the sizes before it.
+    // Blocks are in order; the offset of a block is the sum of the preceding sizes.
     let mut moved = Vec3::zeros();
     let (mut block, mut start) = (0, 0);
     for segment in &problem.segments[segments[0] as usize..segments[1] as usize] {
@@ -835,7 +880,7 @@ fn displacement(problem: &ConvexProblem, segments: [u32; 2], x: &[f64]) -> Vec3 
     moved
 }
 
-/// Spreads the friction and slip of a patch over its contacts.
+/// Distributes the friction and slip of a patch over its contacts.
 fn spread_friction(patch: &FrictionPatch, problem: &ConvexProblem, contacts: &[u32], ends: &mut [ContactEnd]) {
     let f = &patch.state.force;
     let [n, t, s] = &patch.frame;
@@ -855,15 +900,27 @@ fn spread_friction(patch: &FrictionPatch, problem: &ConvexProblem, contacts: &[u
     }
 }
 
-/// How a contact is pressed: the skin's outermost layer, or nearly rigid.
+/// Rotation of the contacts of a pair: that of the second collider.
+fn frame(bodies: &Bodies, pair: &Pair) -> Mat3 {
+    bodies.expect(pair.b.body).frame(pair.b.index())
+}
+
+/// Normal law of a contact: the elastic foundation of the skin, or a stiff spring.
 fn law_of(contact: &Contact, parameters: &ContactParameters) -> NormalLaw {
     if contact.layer.softness > 0.0 {
         NormalLaw { softness: contact.layer.softness, thickness: contact.layer.thickness }
     } else {
-        // Contacts that stand for an area share the load by it.
+        // Contacts with an area share the load by area.
         let part = if contact.area > 0.0 { contact.area / UNIT_AREA } else { 1.0 };
         NormalLaw { softness: 1.0 / (part * parameters.hardness), thickness: f64::INFINITY }
     }
+}
+
+/// Correction of the gap of a contact that begins the step too deep, m.
+fn shift_of(contact: &Contact, parameters: &ContactParameters, h: f64) -> f64 {
+    let law = law_of(contact, parameters);
+    let allowed = if law.thickness.is_finite() { NormalLaw::FULL * law.thickness } else { HARD_DEPTH };
+    (-contact.gap - allowed - h * RECOVERY).max(0.0)
 }
 
 /// The shear length of a contact.

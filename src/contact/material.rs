@@ -2,23 +2,23 @@ use std::collections::BTreeMap;
 
 use crate::body::MaterialId;
 
-/// Coulomb's coefficients of a pair of materials.
+/// Coulomb coefficients of a pair of materials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Friction {
-    /// What must be overcome to begin to slide.
+    /// Static coefficient.
     pub rest: f64,
-    /// What is left while sliding; at most that of rest.
+    /// Dynamic coefficient; at most the static one.
     pub sliding: f64,
 }
 
 impl Friction {
-    /// The same coefficient at rest and sliding.
+    /// Equal static and dynamic coefficients.
     pub fn of(mu: f64) -> Self {
         Self { rest: mu, sliding: mu }
     }
 }
 
-/// What surfaces are made of. A pair that is not listed gets the geometric mean of its two.
+/// Materials of surfaces. Pairs that are not listed use the geometric mean of the two coefficients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Materials {
     entries: Vec<(String, Friction)>,
@@ -32,7 +32,7 @@ impl Default for Materials {
 }
 
 impl Materials {
-    /// Adds a material, or changes the one of that name.
+    /// Adds a material, or changes the existing one.
     pub fn set(&mut self, name: &str, friction: Friction) -> MaterialId {
         let id = self.find(name).unwrap_or(MaterialId::at(self.entries.len()));
         if id.index() == self.entries.len() {

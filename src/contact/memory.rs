@@ -1,11 +1,14 @@
 use super::material::Friction;
-use super::system::Key;
+use crate::body::ColliderId;
 use crate::math::Vec3;
 
-/// What is remembered of a constraint.
+/// The pair and feature that identify a contact or patch in the next step.
+pub(super) type Key = (ColliderId, ColliderId, u64);
+
+/// Stored state of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Remembered {
-    /// Force on the one side in the world, N.
+    /// Force on the first side in the world, N.
     pub force: Vec3,
     /// Torque about the normal, N·m.
     pub torque: f64,
@@ -13,23 +16,23 @@ pub(super) struct Remembered {
     pub sliding: bool,
 }
 
-/// What is remembered of a single contact.
+/// Stored state of a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RememberedContact {
     /// Normal force, N.
     pub pressure: f64,
     /// Normal force that bounds its friction, N.
     pub bound: f64,
-    /// Friction on the one side in the world, N.
+    /// Friction on the first side in the world, N.
     pub friction: Vec3,
-    /// The part of its pair that it belonged to, if it was one of an aggregate.
+    /// The part of its pair, if it was in an aggregate.
     pub part: Option<u32>,
     /// Shear displacement since it began to stick, in the frame of the second body, m.
     pub shear: Vec3,
 }
 
-/// Things of the last step by feature, to start the next one from.
-#[derive(Debug)]
+/// Values of the last step by feature, for the warm start.
+#[derive(Clone, Debug)]
 pub(super) struct Memory<T>(Vec<(Key, T)>);
 
 /// Contacts by feature.
@@ -50,7 +53,7 @@ impl<T> Memory<T> {
         self.0.push((key, what));
     }
 
-    /// To be called when all is kept.
+    /// Call after all values are stored.
     pub fn sort(&mut self) {
         self.0.sort_unstable_by_key(|(key, _)| *key);
     }
@@ -61,7 +64,7 @@ impl<T> Memory<T> {
 }
 
 impl Friction {
-    /// The coefficient that holds for a contact that was sliding or not.
+    /// The coefficient for a contact that was sliding or not.
     pub(super) fn now(&self, before: Option<&Remembered>) -> f64 {
         if before.is_some_and(|m| m.sliding) { self.sliding } else { self.rest }
     }

@@ -1,18 +1,18 @@
 use super::Pressure;
 use crate::problem::FrictionModel;
 
-/// How the contacts of the skin become constraints.
+/// Method of converting skin contacts to constraints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// Four rows per segment and touched body (Talvas 2015).
     #[default]
     Aggregate,
-    /// Three rows a contact.
+    /// Three rows per contact.
     Point,
 }
 
 impl Method {
-    /// Its name in files and on the command line.
+    /// Name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Method::Aggregate => "aggregate",
@@ -21,28 +21,28 @@ impl Method {
     }
 }
 
-/// What contact is run with.
+/// Parameters of contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactParameters {
-    /// How the contacts of the skin become constraints.
+    /// Method of converting skin contacts to constraints.
     pub method: Method,
-    /// Which set an aggregate's friction is kept in.
+    /// Friction set of aggregates.
     pub friction: FrictionModel,
-    /// How an aggregate's normal force is spread.
+    /// Pressure distribution of aggregates.
     pub pressure: Pressure,
-    /// Whether the contacts of a segment with a body share one friction patch. If not, each has a friction cone of its own: the reference
-    /// that patches are compared with.
+    /// Whether the contacts of a segment with a body share one friction patch. If not, each has its own friction cone,
+    /// as a reference for patches.
     pub patches: bool,
-    /// Whether an aggregate whose normals disagree is split; without, it is the paper's.
+    /// Whether to split an aggregate with disagreeing normals; the paper does not.
     pub split: bool,
-    /// From this angle on normals disagree, rad.
+    /// Minimum angle between disagreeing normals, rad.
     pub split_angle: f64,
-    /// Distance below which points count as close, m. What moves farther in a step is swept.
+    /// Proximity distance, m. Faster motion is swept.
     pub alarm: f64,
-    /// Distance at which surfaces touch, m: small, but directions between points this far apart are well defined.
+    /// Contact offset, m: small, but directions between points at this distance are well defined.
     pub offset: f64,
-    /// Thickness of the outermost layer of soft skin, m. What the facets of the skin's mesh have too much of sharpness goes into it, so that
-    /// a round object presses on all of them and not on the few that stick out.
+    /// Thickness of the outermost layer of soft skin, m. It absorbs the facets of the skin mesh, so that a round object
+    /// presses on all of them instead of a few protruding ones.
     pub layer: f64,
     /// Stiffness of a contact without a soft layer, N/m.
     pub hardness: f64,

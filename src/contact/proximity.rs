@@ -5,62 +5,77 @@ use parry3d::query::{ContactManifold, ContactManifoldsWorkspace, DefaultQueryDis
 use parry3d::shape::PolygonalFeature;
 
 use super::anchor::{Anchor, Contact, Layer};
+use super::broad_phase::BroadPhase;
 use super::distance::{GAIN, Signed, nearest_on_edge, nearest_on_triangle, signed_distance, sweep};
-use super::far::{FarVertices, is_costly};
+use super::far::FarVertices;
 use super::material::{Friction, Materials};
+use super::memory::Key;
 use super::memory::Memory;
 use super::parameters::ContactParameters;
-use super::surface::{Bounds, ShapeKind, Surface, SurfaceKind, to_parry};
-use super::system::Key;
-use super::triangle::nearest_in_mesh;
-use crate::body::{Bodies, BodyId, HandId};
-use crate::math::{Pose, Vec3, from_glam, to_glam};
-use crate::tracking::Segment;
+use super::second_search::EndShape;
+use super::surface::{Shape, Surface, list_colliders, to_parry};
+use super::triangle::TriangleTree;
+use crate::body::{Bodies, ColliderId, SurfaceLayer};
+use crate::math::{Vec3, from_glam, to_glam};
 
-/// The contacts between two bodies.
+/// The contacts between two colliders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// The one body; of a hand's segment its tissue.
-    pub a: BodyId,
-    /// The other.
-    pub b: BodyId,
-    /// Which contacts.
+    /// The first collider; a mesh, if there is one.
+    pub a: ColliderId,
+    /// The second.
+    pub b: ColliderId,
+    /// Range of contacts.
     pub contacts: Range<usize>,
     /// Whether they may be aggregated.
     pub aggregate: bool,
-    /// Coefficients of friction.
+    /// Friction coefficients.
     pub friction: Friction,
 }
 
-/// Finds what is close, and keeps its memory from step to step.
+/// Detects close points, with memory from step to step.
 ///
-/// It looks at the start of the step, which is free of collisions, and fixes the directions there: near a sharp edge the nearest face of
-/// a point that is deep inside flips (formulation §1). The free motion changes velocities only, so it may have been made before; from it
-/// come the gaps at its end, and what it sweeps through when something moves farther than the alarm distance.
-#[derive(Debug, Default)]
+/// Detection uses the collision-free positions at the start of the step and fixes the normals there: near a sharp edge
+/// the closest face of a deep point flips (formulation §1). The free motion changes only velocities, so it may be
+/// computed before; it gives the gaps at its end, and the swept path of anything that moves farther than the alarm
+/// distance.
+#[derive(Clone, Debug, Default)]
 pub struct Proximity {
     /// The contacts, pair by pair.
     pub contacts: Vec<Contact>,
     /// The pairs.
     pub pairs: Vec<Pair>,
-    surfaces: Vec<Surface>,
-    shapes: Vec<(ShapeKind, Bounds)>,
-    manifolds: BTreeMap<(usize, usize), Manifold>,
+    broad: BroadPhase,
+    pub(super) surfaces: Vec<Surface>,
+    pub(super) shapes: Vec<Shape>,
+    /// Contacts that the last second search added or replaced, and their gaps at the end of the step, m.
+    pub(super) found: Vec<(u32, f64)>,
+    // Working memory of the second search.
+    pub(super) end_shapes: Vec<EndShape>,
+    pub(super) end_positions: Vec<Vec3>,
+    pub(super) spare: Vec<Contact>,
+    manifolds: BTreeMap<(ColliderId, ColliderId), Manifold>,
+    /// Epoch of the bodies that the colliders were listed for.
+    epoch: u64,
     /// Contact of each vertex of a surface with a shape, or `u32::MAX`.
     vertex_contacts: Vec<u32>,
-    /// Distances of a surface's vertices from a shape; `None` where it is too far to matter.
+    /// Distances of a surface's vertices from a shape; `None` if far away.
     distances: Vec<Option<Signed>>,
-    /// Where on each edge of a surface a shape is nearest, and how near, if it is nearer there than at both ends.
+    /// Closest point on each edge of a surface and its distance, if it is closer than both ends.
     edge_places: Vec<Option<(f64, Signed)>>,
-    /// Places and areas of the contacts between vertices, in the last step and in this one.
+    /// Positions and areas of the contacts between vertices, in the last step and in this one.
     areas_before: Memory<([f64; 3], f64)>,
     areas_now: Memory<([f64; 3], f64)>,
-    /// What was found of vertices far from meshes and hulls, by surface and shape.
-    far: BTreeMap<(usize, usize), FarVertices>,
+    /// Places of a surface's vertices in the frame of a shape.
+    locals: Vec<Vec3>,
+    /// How far surfaces and their vertices were from shapes when that was last looked up, by surface and shape.
+    far: BTreeMap<(ColliderId, ColliderId), FarVertices>,
+    /// Trees over the triangles of surfaces that meet other surfaces.
+    trees: BTreeMap<ColliderId, TriangleTree>,
 }
 
 /// Contact of two shapes, with parry3d's working memory.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Manifold {
     parts: Vec<ContactManifold<(), ()>>,
     workspace: Option<ContactManifoldsWorkspace>,
@@ -73,73 +88,68 @@ impl std::fmt::Debug for Manifold {
 }
 
 /// What a search needs to know.
-struct Search<'a> {
-    bodies: &'a Bodies,
-    materials: &'a Materials,
-    parameters: &'a ContactParameters,
-    h: f64,
+pub(super) struct Search<'a> {
+    pub bodies: &'a Bodies,
+    pub materials: &'a Materials,
+    pub parameters: &'a ContactParameters,
+    pub h: f64,
 }
 
-/// Points of two shapes nearer to each other than this are one, m.
+/// Points of two shapes closer than this are merged, m.
 const SAME_PLACE: f64 = 1e-4;
 
-/// Two shapes may touch at this many points without any being taken out; those that are lie between others that look the same way, by the
-/// cosine of the angle, and are no deeper than those, m.
+/// Number of contacts of two shapes above which redundant ones are removed: those between others with similar normals,
+/// by the cosine of the angle, and not deeper, m.
 const FEW: usize = 8;
 const SAME_WAY: f64 = 0.9998;
 const SAME_GAP: f64 = 1e-6;
 
-/// Contacts that the free motion leaves farther apart than this many alarm distances are not kept.
-const KEPT: f64 = 0.5;
+/// Contacts that are farther apart than this many alarm distances at the start of the step and after the free motion are not kept.
+pub(super) const KEPT: f64 = 0.5;
 
 impl Search<'_> {
-    fn contact(&self, a: Anchor, b: Anchor, places: [Vec3; 2], normal: Vec3, area: f64, feature: u64) -> Contact {
+    pub fn contact(
+        &self,
+        [a, b]: [Anchor; 2],
+        places: [Vec3; 2],
+        normal: Vec3,
+        area: f64,
+        feature: u64,
+        layers: [Option<SurfaceLayer>; 2],
+    ) -> Contact {
         let gap = normal.dot(&(places[0] - places[1])) - self.parameters.offset;
         let free_velocity = a.velocity(self.bodies, &places[0]) - b.velocity(self.bodies, &places[1]);
         let free_gap = gap + self.h * normal.dot(&free_velocity);
-        let [one, other] = [&a, &b].map(|anchor| self.layer_compliance(anchor, area));
-        let soft = [one, other].iter().filter(|c| c[0] > 0.0).count();
-        let damping = [&a, &b].map(|anchor| self.layer_damping(anchor)).into_iter().fold(0.0, f64::max);
-        let thickness = self.parameters.layer * soft as f64;
-        let layer = Layer { softness: one[0] + other[0], thickness, damping, pressed: 0.0 };
-        let shear_compliance = one[1] + other[1];
+        let mut layer = Layer::default();
+        let mut shear_compliance = 0.0;
+        for own in layers.iter().flatten() {
+            layer.softness += self.parameters.layer / (own.modulus * area);
+            shear_compliance += self.parameters.layer / (own.shear_modulus * area);
+            layer.thickness += self.parameters.layer;
+            layer.damping = layer.damping.max(own.damping);
+        }
         Contact { a, b, places, normal, gap, free_velocity, free_gap, area, layer, shear_compliance, feature }
     }
 
-    /// The outermost layer of soft skin is finer than its mesh, and gives way at each point by itself: thickness over area and modulus,
-    /// that of pressing without spreading sideways, and that of shear.
-    fn layer_compliance(&self, anchor: &Anchor, area: f64) -> [f64; 2] {
-        match anchor {
-            Anchor::Skin { hand, .. } if self.bodies.hands[hand.index()].soft => {
-                let tissue = &self.bodies.hands[hand.index()].model().description.tissue;
-                [tissue.lambda() + 2.0 * tissue.mu(), tissue.mu()]
-                    .map(|modulus| self.parameters.layer / (modulus * area))
-            }
-            _ => [0.0; 2],
-        }
+    /// Coefficients of friction between two colliders.
+    pub fn friction(&self, ids: [ColliderId; 2]) -> Friction {
+        let [a, b] = ids.map(|id| self.bodies.expect(id.body).material());
+        self.materials.pair(a, b)
     }
 
-    /// Time constant of the layer's viscous damping, s: the layer is part of the tissue.
-    fn layer_damping(&self, anchor: &Anchor) -> f64 {
-        match anchor {
-            Anchor::Skin { hand, .. } => self.bodies.hands[hand.index()].model().description.tissue.damping_stiffness,
-            _ => 0.0,
-        }
-    }
-
-    /// Distance within which something of this speed may touch in the step.
+    /// Distance within which a body with this speed may make contact in the step.
     fn reach(&self, speed: f64) -> f64 {
         self.parameters.alarm + self.parameters.offset + self.h * speed
     }
 }
 
 impl Proximity {
-    /// Finds all contacts for the bodies' places at the start of the step and their velocities after the free motion.
+    /// Finds all contacts for the positions at the start of the step and the velocities after the free motion.
     pub fn find(&mut self, bodies: &Bodies, materials: &Materials, parameters: &ContactParameters, h: f64) {
         let search = Search { bodies, materials, parameters, h };
         self.contacts.clear();
         self.pairs.clear();
-        self.take_over(bodies);
+        self.list_colliders(bodies);
         self.areas_now.clear();
         self.surfaces_and_shapes(&search);
         self.areas_now.sort();
@@ -148,30 +158,38 @@ impl Proximity {
         self.shapes_and_shapes(&search);
     }
 
-    /// Lists surfaces and shapes anew if bodies came or went, and takes their places over.
-    fn take_over(&mut self, bodies: &Bodies) {
-        let kinds = || {
-            let segments = |h: usize| Segment::all().map(move |s| SurfaceKind::Skin(HandId::at(h), s));
-            let soft = (0..bodies.soft.len()).map(SurfaceKind::Soft);
-            let sampled = (0..bodies.rigid.len()).filter(|&i| bodies.rigid[i].samples().is_some());
-            (0..bodies.hands.len()).flat_map(segments).chain(soft).chain(sampled.map(SurfaceKind::Samples))
-        };
-        let sized = |kind: SurfaceKind| (kind, kind.topology(bodies).1.len());
-        if !kinds().map(sized).eq(self.surfaces.iter().map(|s| (s.kind, s.positions.len()))) {
-            self.surfaces = kinds().map(|kind| Surface::new(bodies, kind)).collect();
-        }
-        self.surfaces.iter_mut().for_each(|surface| surface.update(bodies));
-        let rigid = (0..bodies.rigid.len()).map(ShapeKind::Rigid);
-        self.shapes.clear();
-        let all = rigid.chain((0..bodies.fixed.len()).map(ShapeKind::Fixed));
-        self.shapes.extend(all.map(|kind| (kind, kind.bounds(bodies))));
+    /// Forgets the distances that are kept from step to step. What is found does not depend on them, only how fast.
+    pub fn forget_distances(&mut self) {
+        self.far.clear();
+        self.trees.clear();
     }
 
-    fn close_pair(&mut self, search: &Search<'_>, ids: [BodyId; 2], first: usize, aggregate: bool, friction: Friction) {
+    /// Lists surfaces and shapes, and drops what was kept of colliders that are gone.
+    fn list_colliders(&mut self, bodies: &Bodies) {
+        if !list_colliders(bodies, &mut self.surfaces, &mut self.shapes) {
+            self.forget_distances();
+        }
+        if self.epoch != bodies.epoch() {
+            self.epoch = bodies.epoch();
+            let exist =
+                |(a, b): &(ColliderId, ColliderId)| bodies.get(a.body).is_some() && bodies.get(b.body).is_some();
+            self.manifolds.retain(|ids, _| exist(ids));
+            self.far.retain(|ids, _| exist(ids));
+        }
+    }
+
+    fn close_pair(
+        &mut self,
+        search: &Search<'_>,
+        ids: [ColliderId; 2],
+        first: usize,
+        aggregate: bool,
+        friction: Friction,
+    ) {
         let alarm = search.parameters.alarm;
         let mut kept = first;
         for i in first..self.contacts.len() {
-            if self.contacts[i].free_gap < KEPT * alarm {
+            if self.contacts[i].free_gap.min(self.contacts[i].gap) < KEPT * alarm {
                 self.contacts.swap(kept, i);
                 kept += 1;
             }
@@ -184,70 +202,61 @@ impl Proximity {
 
     fn surfaces_and_shapes(&mut self, search: &Search<'_>) {
         let (surfaces, shapes) = (std::mem::take(&mut self.surfaces), std::mem::take(&mut self.shapes));
-        for (s, surface) in surfaces.iter().enumerate() {
-            let speed = surface.top_speed(search.bodies);
-            for (i, (shape, bounds)) in shapes.iter().enumerate() {
-                let speed = speed + shape.top_speed(search.bodies);
-                let own = matches!((surface.kind, shape), (SurfaceKind::Samples(a), ShapeKind::Rigid(b)) if a == *b);
-                if own || !surface.bounds.meets(bounds, search.reach(speed)) {
+        for surface in &surfaces {
+            for shape in shapes.iter().filter(|shape| shape.id.body != surface.id.body) {
+                let speed = surface.top_speed + shape.top_speed;
+                if !surface.bounds.meets(&shape.bounds, search.reach(speed)) {
                     continue;
                 }
                 let first = self.contacts.len();
-                self.surface_on_shape(search, surface, *shape, (s, i), speed);
-                let ids = [surface.kind.body(search.bodies), shape.body(search.bodies)];
-                let materials = [surface.kind.material(search.bodies), shape.material(search.bodies)];
-                let friction = search.materials.pair(materials[0], materials[1]);
-                self.close_pair(search, ids, first, surface.kind.aggregates(), friction);
+                self.surface_on_shape(search, surface, shape, speed);
+                if self.contacts.len() == first {
+                    continue;
+                }
+                let ids = [surface.id, shape.id];
+                self.close_pair(search, ids, first, surface.aggregates, search.friction(ids));
             }
         }
         (self.surfaces, self.shapes) = (surfaces, shapes);
     }
 
-    /// Vertices of a surface against a shape; and where an edge or corner of the shape reaches between them, the nearest point of the
-    /// edges and triangles there. All of these move continuously with the shape: a vertex is fixed on the surface, an edge has one nearest
-    /// point unless the distance is constant along it, and a contact between vertices counts by how much nearer it is than they are.
-    fn surface_on_shape(
-        &mut self,
-        search: &Search<'_>,
-        surface: &Surface,
-        kind: ShapeKind,
-        key: (usize, usize),
-        speed: f64,
-    ) {
+    /// Vertices of a surface against a shape; and where an edge or corner of the shape lies between them, the closest
+    /// point of the edges and triangles there. All of these move continuously with the shape: a vertex is fixed on the
+    /// surface, an edge has one closest point unless the distance is constant along it, and a contact between vertices
+    /// is weighted by how much closer it is.
+    fn surface_on_shape(&mut self, search: &Search<'_>, surface: &Surface, on: &Shape, speed: f64) {
         let (bodies, p) = (search.bodies, search.parameters);
-        let (shape, pose) = (kind.shape(bodies), kind.pose(bodies));
-        let areas = surface.kind.topology(bodies).1;
-        let local_bounds: Bounds = shape.compute_local_aabb().into();
-        let near = p.alarm + p.offset;
+        let (shape, pose) = (&on.shape, on.pose);
+        let threshold = p.alarm + p.offset;
         let swept = search.h * speed > p.alarm;
-        let to_local = |x: &Vec3| pose.rotation.inverse_transform_vector(&(x - pose.translation.vector));
-        let margin = if swept { search.reach(speed) } else { near }.max(near + surface.longest_edge);
+        let margin = if swept { search.reach(speed) } else { threshold }.max(threshold + surface.longest_edge);
         let count = surface.positions.len();
-        let mut far = is_costly(shape).then(|| {
-            let far = self.far.entry(key).or_insert_with(|| FarVertices::new(shape, count));
-            if !far.is_of(shape, count) {
-                *far = FarVertices::new(shape, count);
-            }
-            far
-        });
+        let travel = [surface.travel, on.travel];
+        let far = self.far.entry((surface.id, on.id)).or_insert_with(|| FarVertices::new(shape, count));
+        if !far.is_of(shape, count) {
+            *far = FarVertices::new(shape, count);
+        }
+        if far.is_apart(travel, margin) {
+            return;
+        }
+        let areas = surface.mesh(bodies).areas;
+        far.begin(travel);
         self.distances.clear();
+        self.locals.clear();
         self.vertex_contacts.clear();
         self.vertex_contacts.resize(count, u32::MAX);
         for (v, x) in surface.positions.iter().enumerate() {
-            let x_local = to_local(x);
-            let signed = match &mut far {
-                _ if !local_bounds.contains(&x_local, margin) => None,
-                Some(far) => far.distance(v, &x_local, margin),
-                None => Some(signed_distance(shape, &x_local)),
-            };
+            let x_local = pose.rotation.inverse_transform_vector(&(x - pose.translation.vector));
+            self.locals.push(x_local);
+            let signed = far.distance(v, &x_local, margin);
             self.distances.push(signed);
             let Some(signed) = signed else { continue };
-            let anchor = surface.kind.anchor(bodies, [v as u32; 3], [1.0, 0.0, 0.0]);
-            // Where on the shape, and which way out: the nearest place, or the one that the free motion runs into.
-            let (on_shape, normal) = if signed.distance < near {
+            let anchor = surface.anchor(bodies, [v as u32; 3], [1.0, 0.0, 0.0]);
+            // Position on the shape and normal: the closest point, or the one that the free motion hits.
+            let (on_shape, normal) = if signed.distance < threshold {
                 (x_local - signed.distance * signed.normal, signed.normal)
             } else if swept && signed.distance < search.reach(speed) {
-                let moved = search.h * (anchor.velocity(bodies, x) - kind.anchor(x_local, *x).velocity(bodies, x));
+                let moved = search.h * (anchor.velocity(bodies, x) - on.anchor(bodies, x_local).velocity(bodies, x));
                 let to = x_local + pose.rotation.inverse_transform_vector(&moved);
                 let Some((part, normal)) = sweep(shape, &x_local, &to) else { continue };
                 (x_local + part * (to - x_local), normal)
@@ -255,61 +264,56 @@ impl Proximity {
                 continue;
             };
             let places = [*x, pose.translation.vector + pose.rotation * on_shape];
-            let other = kind.anchor(on_shape, places[1]);
+            let anchors = [anchor, on.anchor(bodies, on_shape)];
             self.vertex_contacts[v] = self.contacts.len() as u32;
-            self.contacts.push(search.contact(anchor, other, places, pose.rotation * normal, areas[v], v as u64));
+            let layers = [surface.layer, None];
+            self.contacts.push(search.contact(anchors, places, pose.rotation * normal, areas[v], v as u64, layers));
         }
-        self.edges_on_shape(search, surface, kind, near);
-        self.triangles_on_shape(search, surface, kind, near);
-        self.bone_on_shape(search, surface, kind, near);
+        self.edges_on_shape(search, surface, on, threshold);
+        self.triangles_on_shape(search, surface, on, threshold);
+        self.core_on_shape(search, surface, on, speed);
     }
 
-    /// The bone under soft skin against a shape that touches the skin, by the nodes of the tissue that the bone holds. Under a heavy load the
-    /// tissue is pressed to nothing, and the bone carries the rest.
-    fn bone_on_shape(&mut self, search: &Search<'_>, surface: &Surface, kind: ShapeKind, near: f64) {
-        let SurfaceKind::Skin(id, segment) = surface.kind else { return };
-        let hand = &search.bodies.hands[id.index()];
-        let touched = self.distances.iter().flatten().any(|signed| signed.distance < search.parameters.layer);
-        if !hand.soft || !touched {
+    /// The rigid core under a soft surface against a shape that touches the surface: bones under skin. Under a heavy load the tissue is
+    /// compressed to nothing, and the bone carries the rest. Points that a body of this speed may reach within the step are listed.
+    fn core_on_shape(&mut self, search: &Search<'_>, surface: &Surface, on: &Shape, speed: f64) {
+        let threshold = search.reach(speed);
+        let touching = search.parameters.layer + search.h * speed;
+        if !self.distances.iter().flatten().any(|signed| signed.distance < touching) {
             return;
         }
-        let (shape, pose) = (kind.shape(search.bodies), kind.pose(search.bodies));
-        let bone = &hand.skeleton.kinematics().poses[segment.index()];
-        let to_shape = pose.inverse() * bone;
-        let mesh = &hand.model().meshes[segment.index()];
-        for (n, local) in mesh.tissue.nodes.iter().enumerate().filter(|(n, _)| mesh.held[*n]) {
-            let signed = signed_distance(shape, &(to_shape * nalgebra::Point3::from(*local)).coords);
-            if signed.distance >= near {
-                continue;
-            }
-            let place = bone.translation.vector + bone.rotation * local;
+        let pose = &on.pose;
+        let (contacts, far) = (&mut self.contacts, self.far.get_mut(&(surface.id, on.id)));
+        let Some(far) = far else { return };
+        search.bodies.expect(surface.id.body).core_points(surface.id.index(), &mut |number, point, place| {
+            let local = pose.rotation.inverse_transform_vector(&(place - pose.translation.vector));
+            let known = far.core_distance(number as usize, &local, threshold);
+            let Some(signed) = known.filter(|signed| signed.distance < threshold) else { return };
+            let on_shape = local - signed.distance * signed.normal;
+            let below = pose.translation.vector + pose.rotation * on_shape;
+            let anchors = [Anchor::new(surface.id.body, point), on.anchor(search.bodies, on_shape)];
+            let feature = 1 << 35 | u64::from(number);
             let normal = pose.rotation * signed.normal;
-            let below = place - signed.distance * normal;
-            let on_shape = pose.rotation.inverse_transform_vector(&(below - pose.translation.vector));
-            let anchors = (Anchor::Bone { hand: id, segment, local: *local }, kind.anchor(on_shape, below));
-            let feature = 1 << 35 | n as u64;
-            self.contacts.push(search.contact(anchors.0, anchors.1, [place, below], normal, 0.0, feature));
-        }
+            contacts.push(search.contact(anchors, [place, below], normal, 0.0, feature, [None; 2]));
+        });
     }
 
-    /// Edges of a surface against a shape, where an edge of the shape or something round reaches between two vertices.
-    fn edges_on_shape(&mut self, search: &Search<'_>, surface: &Surface, kind: ShapeKind, near: f64) {
+    /// Edges of a surface against a shape, where an edge of the shape or a round part lies between two vertices.
+    fn edges_on_shape(&mut self, search: &Search<'_>, surface: &Surface, on: &Shape, threshold: f64) {
         self.edge_places.clear();
         self.edge_places.resize(surface.edges.len(), None);
-        let (shape, pose) = (kind.shape(search.bodies), kind.pose(search.bodies));
-        let ids = [surface.kind.body(search.bodies), kind.body(search.bodies)];
-        let to_local = |v: u32| {
-            let x = &surface.positions[v as usize];
-            pose.rotation.inverse_transform_vector(&(x - pose.translation.vector))
-        };
+        let (shape, ids) = (&on.shape, [surface.id, on.id]);
         for (e, &([a, b], area)) in surface.edges.iter().enumerate() {
             let [Some(at_a), Some(at_b)] = [a, b].map(|v| self.distances[v as usize]) else { continue };
-            // Distance changes no faster than place.
             let ends = at_a.distance.min(at_b.distance);
-            if 0.5 * (at_a.distance + at_b.distance - surface.longest_edge) > near {
+            if 0.5 * (at_a.distance + at_b.distance - surface.longest_edge) > threshold {
                 continue;
             }
-            let [x, y] = [a, b].map(to_local);
+            // Distance changes no faster than place: no point of the edge is nearer than this.
+            let [x, y] = [a, b].map(|v| self.locals[v as usize]);
+            if 0.5 * (at_a.distance + at_b.distance - (y - x).norm()) > threshold {
+                continue;
+            }
             let found = nearest_on_edge(shape, &x, &y, [&at_a, &at_b]);
             self.edge_places[e] = found;
             let key = (ids[0], ids[1], 1 << 32 | e as u64);
@@ -318,29 +322,29 @@ impl Proximity {
             let Some((weights, area)) = self.faded(key, target, full) else { continue };
             let at = weights[0] * x + weights[1] * y;
             let signed = found.map_or_else(|| signed_distance(shape, &at), |(_, signed)| signed);
-            if signed.distance < near {
+            if signed.distance < threshold {
                 let at = Between { vertices: [a, b, b], weights, at, signed };
-                self.contact_between(search, surface, kind, &at, [a, b].into_iter(), area, key.2);
+                self.contact_between(search, surface, on, &at, [a, b].into_iter(), area, key.2);
             }
         }
     }
 
     /// Triangles of a surface against a shape, where a corner of the shape reaches between the edges.
-    fn triangles_on_shape(&mut self, search: &Search<'_>, surface: &Surface, kind: ShapeKind, near: f64) {
-        let (shape, pose) = (kind.shape(search.bodies), kind.pose(search.bodies));
-        let ids = [surface.kind.body(search.bodies), kind.body(search.bodies)];
-        let triangles = surface.kind.topology(search.bodies).0;
-        // No point of a triangle is farther from all corners than this.
+    fn triangles_on_shape(&mut self, search: &Search<'_>, surface: &Surface, on: &Shape, threshold: f64) {
+        let (shape, ids) = (&on.shape, [surface.id, on.id]);
+        let triangles = &surface.mesh(search.bodies).rest.triangles;
+        // Maximum distance of a point of a triangle from the closest corner.
         let farthest = surface.longest_edge / 3f64.sqrt();
         for (t, &corners) in triangles.iter().enumerate() {
             let [Some(a), Some(b), Some(c)] = corners.map(|v| self.distances[v as usize]) else { continue };
             let lowest = a.distance.min(b.distance).min(c.distance);
-            if lowest > near + farthest {
+            // No point of a triangle is farther from a corner than its longest edge. Vertices beyond the margin, whose distance may not be
+            // known, are left out by the same rule.
+            let highest = a.distance.max(b.distance).max(c.distance);
+            if lowest > threshold + farthest || highest > threshold + surface.longest_edge {
                 continue;
             }
-            let x = corners.map(|v| {
-                pose.rotation.inverse_transform_vector(&(surface.positions[v as usize] - pose.translation.vector))
-            });
+            let x = corners.map(|v| self.locals[v as usize]);
             let of_triangle = surface.triangle_edges[t];
             let on_edges = [0, 1, 2].map(|i| {
                 let forward = corners[i] < corners[(i + 1) % 3];
@@ -355,22 +359,22 @@ impl Proximity {
             let Some((weights, area)) = self.faded(key, target, full) else { continue };
             let at = (0..3).map(|i| weights[i] * x[i]).sum::<Vec3>();
             let mut signed = if inside { nearest } else { signed_distance(shape, &at) };
-            if signed.distance >= near {
+            if signed.distance >= threshold {
                 continue;
             }
-            // Inside the triangle the distance has no slope: the normal is that of the triangle.
+            // Inside the triangle the gradient of the distance along it is zero: the normal is that of the triangle.
             let across = (x[1] - x[0]).cross(&(x[2] - x[0]));
             if let Some(normal) = across.try_normalize(0.0) {
                 signed.normal = normal * normal.dot(&signed.normal).signum();
             }
             let at = Between { vertices: corners, weights, at, signed };
-            self.contact_between(search, surface, kind, &at, corners.into_iter(), area, key.2);
+            self.contact_between(search, surface, on, &at, corners.into_iter(), area, key.2);
         }
     }
 
-    /// Place and area of a contact between vertices: half way from those of the last step to where and how large it should be. Where that is
-    /// nothing, it stays in place and fades. The area is read off the start of the step, so following all the way could alternate between
-    /// two states.
+    /// Position and area of a contact between vertices: half way from those of the last step to the current ones.
+    /// Without a current one it stays in place and fades. The area depends on the start of the step, so a full update
+    /// could alternate between two states.
     fn faded(&mut self, key: Key, target: Option<([f64; 3], f64)>, full: f64) -> Option<([f64; 3], f64)> {
         let before = self.areas_before.find(key);
         let now = match (target, before) {
@@ -385,14 +389,14 @@ impl Proximity {
         Some(now)
     }
 
-    /// Adds a contact between vertices of a surface. Its area is taken from those vertices, so that the areas of all contacts add up to that
-    /// of the surface.
+    /// Adds a contact between vertices of a surface. Its area is taken from those vertices, so that the areas of all
+    /// contacts sum to that of the surface.
     #[expect(clippy::too_many_arguments, reason = "what a contact is made of")]
     fn contact_between(
         &mut self,
         search: &Search<'_>,
         surface: &Surface,
-        kind: ShapeKind,
+        on: &Shape,
         between: &Between,
         vertices: impl ExactSizeIterator<Item = u32>,
         area: f64,
@@ -407,86 +411,94 @@ impl Proximity {
                 contact.give_area(taken);
             }
         }
-        let pose = kind.pose(search.bodies);
+        let pose = &on.pose;
         let on_shape = between.at - between.signed.distance * between.signed.normal;
         let places = [between.at, on_shape].map(|q| pose.translation.vector + pose.rotation * q);
-        let anchor = surface.kind.anchor(search.bodies, between.vertices, between.weights);
-        let other = kind.anchor(on_shape, places[1]);
+        let anchor = surface.anchor(search.bodies, between.vertices, between.weights);
+        let anchors = [anchor, on.anchor(search.bodies, on_shape)];
         let normal = pose.rotation * between.signed.normal;
-        self.contacts.push(search.contact(anchor, other, places, normal, area, feature));
+        self.contacts.push(search.contact(anchors, places, normal, area, feature, [surface.layer, None]));
     }
 
     fn surfaces_and_surfaces(&mut self, search: &Search<'_>) {
-        let surfaces = std::mem::take(&mut self.surfaces);
+        let (surfaces, mut trees) = (std::mem::take(&mut self.surfaces), std::mem::take(&mut self.trees));
+        trees.values_mut().for_each(TriangleTree::outdate);
         for (i, a) in surfaces.iter().enumerate() {
             for b in &surfaces[i + 1..] {
-                // Samples of a rigid body meet a soft one through the soft one's vertices and the rigid one's shape.
-                let meet = match (a.kind, b.kind) {
-                    (SurfaceKind::Skin(a, _), SurfaceKind::Skin(b, _)) => a != b,
-                    (SurfaceKind::Skin(..) | SurfaceKind::Soft(_), SurfaceKind::Soft(_)) => true,
-                    _ => false,
-                };
+                // The surface whose contacts are aggregated comes first, whatever the order of the bodies: skin before soft bodies.
+                let (a, b) = if b.aggregates && !a.aggregates { (b, a) } else { (a, b) };
+                let meet = a.deformable && b.deformable && a.id.body != b.id.body;
                 if !meet || !a.bounds.meets(&b.bounds, search.reach(0.0)) {
                     continue;
                 }
                 let first = self.contacts.len();
-                self.vertices_on_mesh(search, a, b, false);
-                self.vertices_on_mesh(search, b, a, true);
-                let ids = [a, b].map(|s| s.kind.body(search.bodies));
-                let [ma, mb] = [a, b].map(|s| s.kind.material(search.bodies));
-                self.close_pair(search, ids, first, a.kind.aggregates(), search.materials.pair(ma, mb));
+                for (points, mesh, turned) in [(a, b, false), (b, a, true)] {
+                    let triangles = &mesh.mesh(search.bodies).rest.triangles;
+                    let tree = trees.entry(mesh.id).or_insert_with(|| TriangleTree::new(&mesh.positions, triangles));
+                    tree.update(&mesh.positions, triangles);
+                    self.vertices_on_mesh(search, points, mesh, tree, turned);
+                }
+                let ids = [a.id, b.id];
+                self.close_pair(search, ids, first, a.aggregates, search.friction(ids));
             }
         }
-        self.surfaces = surfaces;
+        (self.surfaces, self.trees) = (surfaces, trees);
     }
 
     /// Vertices of one surface against the triangles of another. `turned`: the contact's one side is the mesh, not the vertex.
-    fn vertices_on_mesh(&mut self, search: &Search<'_>, points: &Surface, mesh: &Surface, turned: bool) {
-        let (bodies, near) = (search.bodies, search.parameters.alarm + search.parameters.offset);
-        let areas = points.kind.topology(bodies).1;
-        let triangles = mesh.kind.topology(bodies).0;
+    fn vertices_on_mesh(
+        &mut self,
+        search: &Search<'_>,
+        points: &Surface,
+        mesh: &Surface,
+        tree: &TriangleTree,
+        turned: bool,
+    ) {
+        let (bodies, threshold) = (search.bodies, search.parameters.alarm + search.parameters.offset);
+        let areas = points.mesh(bodies).areas;
+        let triangles = &mesh.mesh(bodies).rest.triangles;
         for (v, x) in points.positions.iter().enumerate() {
-            if !mesh.bounds.contains(x, near) {
+            if !mesh.bounds.contains(x, threshold) {
                 continue;
             }
-            let Some(found) = nearest_in_mesh(&mesh.positions, triangles, x, near) else { continue };
-            let vertex = points.kind.anchor(bodies, [v as u32; 3], [1.0, 0.0, 0.0]);
-            let on_mesh = mesh.kind.anchor(bodies, triangles[found.triangle], found.weights);
+            let Some(found) = tree.nearest(&mesh.positions, triangles, x, threshold) else { continue };
+            let vertex = points.anchor(bodies, [v as u32; 3], [1.0, 0.0, 0.0]);
+            let on_mesh = mesh.anchor(bodies, triangles[found.triangle], found.weights);
             let feature = u64::from(turned) << 33 | v as u64;
+            let layers = [points.layer, mesh.layer];
             let contact = if turned {
-                search.contact(on_mesh, vertex, [found.place, *x], -found.normal, areas[v], feature)
+                search.contact([on_mesh, vertex], [found.place, *x], -found.normal, areas[v], feature, layers)
             } else {
-                search.contact(vertex, on_mesh, [*x, found.place], found.normal, areas[v], feature)
+                search.contact([vertex, on_mesh], [*x, found.place], found.normal, areas[v], feature, layers)
             };
             self.contacts.push(contact);
         }
     }
 
     fn shapes_and_shapes(&mut self, search: &Search<'_>) {
-        let shapes = std::mem::take(&mut self.shapes);
-        let sampled =
-            |kind: &ShapeKind| matches!(kind, ShapeKind::Rigid(i) if search.bodies.rigid[*i].samples().is_some());
-        for (i, (a, a_bounds)) in shapes.iter().enumerate() {
-            let ShapeKind::Rigid(_) = a else { break };
-            for (j, (b, b_bounds)) in shapes.iter().enumerate().skip(i + 1) {
-                let speed = a.top_speed(search.bodies) + b.top_speed(search.bodies);
-                if sampled(a) || sampled(b) || !a_bounds.meets(b_bounds, search.reach(speed)) {
-                    continue;
-                }
-                let first = self.contacts.len();
-                self.shape_on_shape(search, [*a, *b], (i, j), speed);
-                let ids = [a, b].map(|s| s.body(search.bodies));
-                let [ma, mb] = [a, b].map(|s| s.material(search.bodies));
-                self.close_pair(search, ids, first, false, search.materials.pair(ma, mb));
+        let (shapes, mut broad) = (std::mem::take(&mut self.shapes), std::mem::take(&mut self.broad));
+        broad.update(&shapes, search.reach(0.0), search.h);
+        for &[i, j] in broad.pairs() {
+            let [one, other] = [&shapes[i as usize], &shapes[j as usize]];
+            // What moves comes first.
+            let (a, b) = if one.moves { (one, other) } else { (other, one) };
+            let speed = a.top_speed + b.top_speed;
+            let apart = !a.bounds.meets(&b.bounds, search.reach(speed));
+            if a.sampled || b.sampled || !a.moves || a.id.body == b.id.body || apart {
+                continue;
             }
+            let first = self.contacts.len();
+            self.shape_on_shape(search, [a, b], speed);
+            let ids = [a.id, b.id];
+            self.close_pair(search, ids, first, false, search.friction(ids));
         }
-        self.shapes = shapes;
+        (self.shapes, self.broad) = (shapes, broad);
     }
 
-    /// The lowest feature of a shape against a plane; false if the shape has no such feature. (parry3d's own way allocates.)
-    fn shape_on_ground(&mut self, search: &Search<'_>, kinds: [ShapeKind; 2], up: &Vec3) -> bool {
+    /// The lowest feature of a shape against a plane; false if the shape has no such feature. (parry3d allocates here.)
+    fn shape_on_ground(&mut self, search: &Search<'_>, [on, ground]: [&Shape; 2], up: &Vec3) -> bool {
         let bodies = search.bodies;
-        let (shape, pose, plane) = (kinds[0].shape(bodies), kinds[0].pose(bodies), kinds[1].pose(bodies));
+        let (shape, pose, plane) = (&on.shape, &on.pose, &ground.pose);
         let normal = plane.rotation * up;
         let down = to_glam(&-(pose.rotation.inverse() * normal));
         let mut feature = PolygonalFeature::default();
@@ -504,9 +516,10 @@ impl Proximity {
             let place = pose.translation.vector + pose.rotation * local;
             let height = normal.dot(&(place - plane.translation.vector));
             let below = place - height * normal;
-            let anchors = [kinds[0].anchor(local, place), kinds[1].anchor(Vec3::zeros(), below)];
+            let on_plane = plane.inverse_transform_point(&below.into()).coords;
+            let anchors = [on.anchor(bodies, local), ground.anchor(bodies, on_plane)];
             let feature = u64::from(feature.vids[i].0);
-            let contact = search.contact(anchors[0], anchors[1], [place, below], normal, 0.0, feature);
+            let contact = search.contact(anchors, [place, below], normal, 0.0, feature, [None; 2]);
             if contact.gap <= search.parameters.alarm || contact.free_gap < 0.0 {
                 self.contacts.push(contact);
             }
@@ -514,19 +527,19 @@ impl Proximity {
         true
     }
 
-    fn shape_on_shape(&mut self, search: &Search<'_>, kinds: [ShapeKind; 2], key: (usize, usize), speed: f64) {
+    pub(super) fn shape_on_shape(&mut self, search: &Search<'_>, pair: [&Shape; 2], speed: f64) {
         let bodies = search.bodies;
-        if let Some(ground) = kinds[1].shape(bodies).as_halfspace()
-            && self.shape_on_ground(search, kinds, &from_glam(ground.normal))
+        if let Some(ground) = pair[1].shape.as_halfspace()
+            && self.shape_on_ground(search, pair, &from_glam(ground.normal))
         {
             return;
         }
-        let [x1, x2]: [Pose; 2] = kinds.map(|k| k.pose(bodies));
+        let [x1, x2] = pair.map(|shape| shape.pose);
         let pos12 = to_parry(&(x1.inverse() * x2));
-        let manifold = self.manifolds.entry(key).or_default();
-        // Points of the last step would be moved along instead of found again, which is less exact.
+        let manifold = self.manifolds.entry((pair[0].id, pair[1].id)).or_default();
+        // Clearing the manifold forces a new search, which is more accurate than updating old points.
         manifold.parts.iter_mut().for_each(|part| part.points.clear());
-        let [s1, s2] = kinds.map(|k| k.shape(bodies));
+        let [s1, s2] = pair.map(|shape| &shape.shape);
         let (parts, workspace) = (&mut manifold.parts, &mut manifold.workspace);
         let dispatcher = DefaultQueryDispatcher;
         if dispatcher
@@ -546,10 +559,10 @@ impl Proximity {
                     ^ u64::from(point.fid2.0)
                     ^ u64::from(part.subshape1) << 16
                     ^ u64::from(part.subshape2) << 48;
-                let [a, b] = [kinds[0].anchor(p1, places[0]), kinds[1].anchor(p2, places[1])];
-                let contact = search.contact(a, b, places, normal, 0.0, feature);
+                let anchors = [pair[0].anchor(bodies, p1), pair[1].anchor(bodies, p2)];
+                let contact = search.contact(anchors, places, normal, 0.0, feature, [None; 2]);
                 let far = contact.gap > search.parameters.alarm;
-                // Points of neighbouring features may fall together; one of them says it all.
+                // Points of adjacent features may coincide; one is enough.
                 let known = self.contacts[first..].iter().any(|c| (c.places[0] - places[0]).norm() < SAME_PLACE);
                 if !known && (!far || contact.free_gap < 0.0) {
                     self.contacts.push(contact);
@@ -560,8 +573,8 @@ impl Proximity {
     }
 }
 
-/// Takes contacts of two shapes out that lie between two others which look the same way: of rigid bodies those say it all. A mesh on a
-/// plane has dozens.
+/// Removes contacts of two shapes that lie between two others with similar normals: they are redundant for rigid
+/// bodies. A mesh on a plane has dozens.
 fn thin_out(contacts: &mut Vec<Contact>, first: usize) {
     let mut i = first;
     while contacts.len() - first > FEW && i < contacts.len() {
@@ -591,12 +604,12 @@ struct Between {
     signed: Signed,
 }
 
-/// Greatest parts of a surface's area that contacts on its edges and on its triangles stand for. On something round they carry nearly all of the
-/// load; the vertices keep the rest.
+/// Maximum fraction of a surface's area that contacts on its edges and on its triangles represent. On a round object
+/// they carry nearly all of the load; the vertices keep the rest.
 const EDGE_SHARE: f64 = 0.6;
 const TRIANGLE_SHARE: f64 = 0.35;
 
-/// Weight of a contact that is nearer than its surroundings by some distance: it appears gradually.
+/// Weight of a contact that is closer than its surroundings by some distance: it appears gradually.
 fn gained(distance: f64) -> f64 {
     const HALF: f64 = 2e-5;
     let more = (distance - GAIN).max(0.0);
@@ -608,12 +621,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_on_a_line_are_said_by_its_ends() {
+    fn collinear_contacts_are_reduced_to_their_ends() {
         let at = |x: f64, z: f64| {
             let (a, b) = (Vec3::new(x, 0.0, z), Vec3::new(x, -1e-4, z));
             Contact {
-                a: Anchor::World(a),
-                b: Anchor::World(b),
+                a: Anchor::world(a),
+                b: Anchor::world(b),
                 places: [a, b],
                 normal: Vec3::y(),
                 gap: 1e-4,

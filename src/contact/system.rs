@@ -1,35 +1,34 @@
 use std::ops::Range;
 
 use super::aggregate::{Aggregate, Pressure, TouchingPoint, split_by_normal, tangents};
-use super::anchor::Contact;
 use super::attachment::Attachment;
 use super::group::{Group, PositionStage};
 use super::islands::Islands;
 use super::memory::{ContactMemory, Memory, Remembered, RememberedContact};
 use super::parameters::{ContactParameters, Method};
 use super::proximity::{Pair, Proximity};
-use crate::body::{Bodies, BodyId, BodyKind};
+use crate::body::{Bodies, PartId};
 use crate::math::Vec3;
 use crate::problem::Law;
 use crate::solver::GaussSeidel;
 
 /// One constraint: a block of rows with a law.
 #[derive(Clone, Debug)]
-pub struct Block {
-    /// What it came from.
+pub struct ConstraintBlock {
+    /// Its source.
     pub source: Source,
-    /// Its rows among those of the whole system.
+    /// Its rows in the whole system.
     pub rows: Range<usize>,
-    /// The bodies it moves.
-    pub bodies: [Option<BodyKind>; 4],
-    /// Coefficient of friction.
+    /// The parts it moves.
+    pub parts: [Option<PartId>; 4],
+    /// Friction coefficient.
     pub mu: f64,
     /// Gap along its first row at the start of the step, m.
     pub gap: f64,
-    /// How far the skin's outermost layer gives way along the first row: under the force of the last step, and once solved under that
+    /// Compression of the elastic foundation along the first row: under the force of the last step, and after the solve
     /// of this one, m.
-    pub given: f64,
-    /// How far the skin's outermost layer gives way along each row per newton (or newton metre), m/N (or 1/N·m).
+    pub compression: f64,
+    /// Compliance of the elastic foundation along each row, m/N (or 1/(N·m)).
     pub compliance: [f64; 4],
     /// The frame of its rows: normal and two tangents.
     pub frame: [Vec3; 3],
@@ -37,7 +36,7 @@ pub struct Block {
     pub force: [f64; 4],
 }
 
-/// What a block of rows came from.
+/// Source of a block of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// One contact of a pair.
@@ -47,13 +46,13 @@ pub enum Source {
         /// The contact.
         contact: usize,
     },
-    /// Contacts of a pair together.
+    /// Several contacts of a pair.
     Aggregate {
         /// The pair.
         pair: usize,
-        /// Which of the aggregates.
+        /// Index of the aggregate.
         aggregate: usize,
-        /// Which part of the pair, if it was split.
+        /// Part of the pair, if it was split.
         part: u32,
     },
     /// An attachment.
@@ -68,7 +67,7 @@ pub(super) struct RowTerm {
 }
 
 /// Rows of constraints, each a sum of terms.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     terms: Vec<RowTerm>,
     /// One past the last term of each row.
@@ -96,11 +95,11 @@ impl Rows {
     }
 }
 
-/// Contacts and attachments as rows with laws, sorted into groups of bodies that touch each other; with all its memory.
-#[derive(Debug, Default)]
+/// Contacts and attachments as rows with laws, in groups of touching bodies; with all its memory.
+#[derive(Clone, Debug, Default)]
 pub struct System {
     /// The constraints.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<ConstraintBlock>,
     /// The aggregates among them; those past [`System::aggregate_count`] are spare.
     aggregates: Vec<Aggregate>,
     aggregate_count: usize,
@@ -123,10 +122,10 @@ pub struct System {
     group_of: Vec<u32>,
 }
 
-/// Gap after the free motion below which things are as good as touching, m.
+/// Gap after the free motion below which contacts count as touching, m.
 const TOUCHING: f64 = 2e-4;
 
-/// An aggregate's friction is solved over the cells of a grid with this many a side, if it has more contacts than cells.
+/// Cells per side of the friction grid; used if an aggregate has more contacts than cells.
 const PATCH_CELLS: usize = 6;
 
 impl System {
@@ -135,7 +134,7 @@ impl System {
         &self.groups[..self.group_count]
     }
 
-    /// The groups of the last step, to be solved.
+    /// The groups of the last step, for solving.
     pub fn groups_mut(&mut self) -> &mut [Group] {
         &mut self.groups[..self.group_count]
     }
@@ -150,7 +149,7 @@ impl System {
         &self.members[aggregate]
     }
 
-    /// Contacts that take part in constraints.
+    /// Number of contacts in constraints.
     pub fn touching(&self) -> usize {
         let points = self.blocks.iter().filter(|b| matches!(b.source, Source::Point { .. })).count();
         points + self.members[..self.aggregate_count].iter().map(Vec::len).sum::<usize>()
@@ -160,12 +159,12 @@ impl System {
     pub fn build(
         &mut self,
         bodies: &mut Bodies,
-        near: &mut Proximity,
+        proximity: &mut Proximity,
         attachments: &[Attachment],
         parameters: &ContactParameters,
     ) {
-        for pair in &near.pairs {
-            for contact in &mut near.contacts[pair.contacts.clone()] {
+        for pair in &proximity.pairs {
+            for contact in &mut proximity.contacts[pair.contacts.clone()] {
                 let before = self.contact_memory.find((pair.a, pair.b, contact.feature));
                 contact.layer.pressed = before.map_or(0.0, |m| m.pressure);
             }
@@ -173,26 +172,26 @@ impl System {
         self.blocks.clear();
         self.rows.clear();
         self.aggregate_count = 0;
-        for (index, pair) in near.pairs.iter().enumerate() {
+        for (index, pair) in proximity.pairs.iter().enumerate() {
             if pair.aggregate && parameters.method == Method::Aggregate {
-                self.aggregate_pair(bodies, near, index, pair, parameters);
+                self.aggregate_pair(bodies, proximity, index, pair, parameters);
             } else {
-                self.point_pair(bodies, near, index, pair);
+                self.point_pair(bodies, proximity, index, pair);
             }
         }
-        let mut first = near.pairs.last().map_or(0, |p| p.contacts.end);
+        let mut first = proximity.pairs.last().map_or(0, |p| p.contacts.end);
         for (index, attachment) in attachments.iter().enumerate() {
-            self.attach(bodies, near, index, attachment, first);
+            self.attach(bodies, proximity, index, attachment, first);
             first += attachment.links_count();
         }
         self.sort_into_groups(bodies);
     }
 
-    /// Three rows a contact. Contacts that the free motion leaves open take part too if they are as good as touching: the other forces of
-    /// the step may close them.
-    fn point_pair(&mut self, bodies: &Bodies, near: &Proximity, index: usize, pair: &Pair) {
+    /// Three rows per contact. Contacts that the free motion leaves open are included if they are almost touching:
+    /// other forces of the step may close them.
+    fn point_pair(&mut self, bodies: &Bodies, proximity: &Proximity, index: usize, pair: &Pair) {
         for i in pair.contacts.clone() {
-            let contact = &near.contacts[i];
+            let contact = &proximity.contacts[i];
             let before = self.memory.find((pair.a, pair.b, contact.feature));
             if contact.free_gap >= TOUCHING {
                 continue;
@@ -203,13 +202,13 @@ impl System {
             for direction in frame {
                 self.rows.push(std::iter::once(RowTerm { contact: i as u32, direction }));
             }
-            self.blocks.push(Block {
+            self.blocks.push(ConstraintBlock {
                 source: Source::Point { pair: index, contact: i },
                 rows: first..first + 3,
-                bodies: touched(bodies, contact),
+                parts: contact.parts(bodies),
                 mu: pair.friction.now(before),
                 gap: contact.gap,
-                given: contact.layer.depth(contact.layer.pressed),
+                compression: contact.layer.depth(contact.layer.pressed),
                 compliance: [
                     contact.layer.compliance(contact.layer.pressed),
                     contact.shear_compliance,
@@ -222,25 +221,25 @@ impl System {
         }
     }
 
-    /// Four rows for the contacts of a pair that the free motion closes, or for each part of them that looks one way. If it closes none,
-    /// those that are as good as touching stand in, the nearer the more.
+    /// Four rows for the contacts of a pair that the free motion closes, or for each part with similar normals. If it
+    /// closes none, the almost touching ones are used, weighted by closeness.
     fn aggregate_pair(
         &mut self,
         bodies: &Bodies,
-        near: &Proximity,
+        proximity: &Proximity,
         index: usize,
         pair: &Pair,
         parameters: &ContactParameters,
     ) {
-        let contacts = &near.contacts[pair.contacts.clone()];
+        let contacts = &proximity.contacts[pair.contacts.clone()];
         let spread = parameters.pressure == Pressure::NonUniform;
         let pressed: f64 = contacts.iter().filter(|_| spread).map(|c| c.layer.pressed).sum();
         let least = contacts.iter().map(|c| c.free_gap).fold(f64::INFINITY, f64::min);
-        // By what the tissue asks for; otherwise by depth, or by the area of what is deep at all. If nothing is, those that are as
-        // good as touching stand in, the nearer the more.
+        // Weighted by compression, by depth, or by the area of penetrating contacts. Without any, the almost touching
+        // ones are used, weighted by closeness.
         let limit = if least < 0.0 { 0.0 } else { TOUCHING };
         let weight = |i: usize| {
-            let c = &near.contacts[i];
+            let c = &proximity.contacts[i];
             if pressed > 0.0 {
                 c.layer.pressed
             } else if parameters.pressure == Pressure::Uniform {
@@ -252,7 +251,7 @@ impl System {
         self.points.clear();
         self.chosen.clear();
         for i in pair.contacts.clone() {
-            let (c, weight) = (&near.contacts[i], weight(i));
+            let (c, weight) = (&proximity.contacts[i], weight(i));
             if weight > 0.0 {
                 let depth = (limit - c.free_gap).max(0.0);
                 let part = self.contact_memory.find((pair.a, pair.b, c.feature)).and_then(|m| m.part);
@@ -282,7 +281,7 @@ impl System {
             }
             if self.aggregates[slot].update(&self.part) {
                 self.aggregate_count += 1;
-                self.push_aggregate(bodies, near, index, pair, slot, (part, split));
+                self.push_aggregate(bodies, proximity, index, pair, slot, (part, split));
             }
         }
         self.parts = parts;
@@ -291,7 +290,7 @@ impl System {
     fn push_aggregate(
         &mut self,
         bodies: &Bodies,
-        near: &Proximity,
+        proximity: &Proximity,
         index: usize,
         pair: &Pair,
         slot: usize,
@@ -304,16 +303,17 @@ impl System {
             let terms = members.iter().zip(&aggregate.rows);
             self.rows.push(terms.map(|(&contact, rows)| RowTerm { contact, direction: rows[row] }));
         }
-        let gap = members.iter().zip(&aggregate.patch.points).map(|(&i, p)| p.share * near.contacts[i as usize].gap);
+        let gap =
+            members.iter().zip(&aggregate.patch.points).map(|(&i, p)| p.share * proximity.contacts[i as usize].gap);
         let before = self.memory.find((pair.a, pair.b, u64::from(part)));
         let frame = [aggregate.normal, aggregate.tangents[0], aggregate.tangents[1]];
         let gap = gap.sum();
-        // The layer gives way at every point by its part of the force. Along the skin only where the pair is split: there the friction of
-        // one part does what the pressure of the other does, and without it nothing says which of them.
-        let (mut compliance, mut given) = ([0.0; 4], 0.0);
+        // The foundation deforms at every point by its share of the force. Tangentially only if the pair is split:
+        // there friction of one part and pressure of the other are redundant without this compliance.
+        let (mut compliance, mut compression) = ([0.0; 4], 0.0);
         let force = start_force(&frame, before);
         for ((&i, rows), point) in members.iter().zip(&aggregate.rows).zip(&aggregate.patch.points) {
-            let contact = &near.contacts[i as usize];
+            let contact = &proximity.contacts[i as usize];
             let (layer, pressed) = (&contact.layer, point.share * force[0]);
             let shear = if split { contact.shear_compliance } else { 0.0 };
             for ((sum, give), row) in
@@ -321,46 +321,53 @@ impl System {
             {
                 *sum += give * row.norm_squared();
             }
-            given += point.share * layer.depth(pressed);
+            compression += point.share * layer.depth(pressed);
         }
-        self.blocks.push(Block {
+        self.blocks.push(ConstraintBlock {
             source: Source::Aggregate { pair: index, aggregate: slot, part },
             rows: first..first + rows,
-            bodies: touched(bodies, &near.contacts[members[0] as usize]),
+            parts: proximity.contacts[members[0] as usize].parts(bodies),
             mu: pair.friction.now(before),
             gap,
-            given,
+            compression,
             compliance,
             frame,
             force,
         });
     }
 
-    /// Rows of an attachment whose links begin at some contact.
-    fn attach(&mut self, bodies: &Bodies, near: &Proximity, index: usize, attachment: &Attachment, first_link: usize) {
+    /// Rows of an attachment whose links start at some contact.
+    fn attach(
+        &mut self,
+        bodies: &Bodies,
+        proximity: &Proximity,
+        index: usize,
+        attachment: &Attachment,
+        first_link: usize,
+    ) {
         let first_row = self.rows.len();
-        attachment.directions(&near.contacts[first_link..], |link, direction| {
+        attachment.directions(&proximity.contacts[first_link..], |link, direction| {
             self.rows.push(std::iter::once(RowTerm { contact: (first_link + link) as u32, direction }));
         });
-        self.blocks.push(Block {
+        self.blocks.push(ConstraintBlock {
             source: Source::Attachment(index),
             rows: first_row..self.rows.len(),
-            bodies: touched(bodies, &near.contacts[first_link]),
+            parts: proximity.contacts[first_link].parts(bodies),
             mu: 0.0,
             gap: 0.0,
-            given: 0.0,
+            compression: 0.0,
             compliance: [0.0; 4],
             frame: [Vec3::zeros(); 3],
             force: [0.0; 4],
         });
     }
 
-    /// Bodies that touch, directly or through others, form a group; the static world joins nothing.
+    /// Bodies in contact, directly or through others, form a group; the static world connects nothing.
     fn sort_into_groups(&mut self, bodies: &Bodies) {
         self.parents.clear();
-        self.parents.extend(0..bodies.count() as u32);
+        self.parents.extend(0..bodies.part_count() as u32);
         for block in &self.blocks {
-            let mut ids = block.bodies.iter().flatten().map(|&kind| bodies.id(kind).0);
+            let mut ids = block.parts.iter().flatten().map(|&part| bodies.part_index(part) as u32);
             let Some(first) = ids.next() else { continue };
             for id in ids {
                 let (a, b) = (root(&mut self.parents, first), root(&mut self.parents, id));
@@ -369,10 +376,10 @@ impl System {
         }
         self.group_count = 0;
         self.group_of.clear();
-        self.group_of.resize(bodies.count(), u32::MAX);
+        self.group_of.resize(bodies.part_count(), u32::MAX);
         for (index, block) in self.blocks.iter().enumerate() {
-            let Some(kind) = block.bodies.iter().flatten().next() else { continue };
-            let root = root(&mut self.parents, bodies.id(*kind).0) as usize;
+            let Some(part) = block.parts.iter().flatten().next() else { continue };
+            let root = root(&mut self.parents, bodies.part_index(*part) as u32) as usize;
             if self.group_of[root] == u32::MAX {
                 self.group_of[root] = self.group_count as u32;
                 if self.group_count == self.groups.len() {
@@ -385,16 +392,16 @@ impl System {
         }
     }
 
-    /// Sets up every group's contact problem: the Delassus operator, free velocities, laws and the forces to start from.
-    pub fn assemble(&mut self, bodies: &mut Bodies, near: &Proximity, parameters: &ContactParameters, h: f64) {
+    /// Assembles every group's contact problem: the Delassus operator, free velocities, laws and the warm start.
+    pub fn assemble(&mut self, bodies: &mut Bodies, proximity: &Proximity, parameters: &ContactParameters, h: f64) {
         let Self { blocks, aggregates, rows, groups, group_count, .. } = self;
         for group in &mut groups[..*group_count] {
             group.number_rows(blocks, bodies);
-            group.assemble_operator(bodies, rows, &near.contacts, h);
+            group.assemble_operator(bodies, rows, &proximity.contacts, h);
             for &index in &group.blocks {
                 let block = &blocks[index];
                 for row in block.rows.clone() {
-                    let velocity = |t: &RowTerm| t.direction.dot(&near.contacts[t.contact as usize].free_velocity);
+                    let velocity = |t: &RowTerm| t.direction.dot(&proximity.contacts[t.contact as usize].free_velocity);
                     group.problem.free.push(rows.terms(row).iter().map(velocity).sum());
                 }
                 let first = group.problem.free.len() - block.rows.len();
@@ -409,14 +416,14 @@ impl System {
                     _ => Law::Coulomb { mu: block.mu },
                 };
                 if !matches!(law, Law::Equality(_)) {
-                    // What gives way does so by the difference to the force of the last step.
+                    // The foundation deforms by the difference to the force of the last step.
                     let n = group.rows();
                     for row in 0..block.rows.len() {
                         group.problem.free[first + row] -= block.compliance[row] * block.force[row] / h;
                         group.problem.delassus[(first + row) * (n + 1)] += block.compliance[row] / h;
                     }
-                    // What is not yet touching may come as near as it takes to touch.
-                    group.problem.free[first] += (block.gap + block.given).max(0.0) / h;
+                    // Open contacts may close their gap.
+                    group.problem.free[first] += (block.gap + block.compression).max(0.0) / h;
                     group.forces[first..first + block.rows.len()].copy_from_slice(&block.force[..block.rows.len()]);
                 }
                 group.problem.laws.push(law);
@@ -425,39 +432,44 @@ impl System {
     }
 
     /// Starts the contact problem of a step from the free motion and the memory of the last step.
-    pub fn start(&mut self, bodies: &Bodies, near: &Proximity, parameters: &ContactParameters, h: f64) {
-        self.islands.start(bodies, near, &self.contact_memory, parameters, h);
+    pub fn start(&mut self, bodies: &Bodies, proximity: &Proximity, parameters: &ContactParameters, h: f64) {
+        self.islands.start(bodies, proximity, &self.contact_memory, parameters, h);
     }
 
-    /// Makes the convex problem of every island about the present state.
+    /// Builds the convex problem of every island about the current state.
     pub fn formulate(
         &mut self,
         bodies: &mut Bodies,
-        near: &Proximity,
+        proximity: &Proximity,
         attachments: &[Attachment],
         parameters: &ContactParameters,
         h: f64,
         first: bool,
     ) {
-        self.islands.build(bodies, near, attachments, parameters, &self.memory, h, first);
+        self.islands.build(bodies, proximity, attachments, parameters, &self.memory, h, first);
+    }
+
+    /// Takes the contacts in that the second search found.
+    pub fn include_found(&mut self, bodies: &Bodies, proximity: &Proximity, parameters: &ContactParameters, h: f64) {
+        self.islands.include_found(bodies, proximity, parameters, h);
     }
 
     /// Keeps what the next step starts from.
-    pub fn keep(&mut self, bodies: &Bodies, near: &Proximity, parameters: &ContactParameters, slow: f64, h: f64) {
-        self.islands.remember(bodies, near, &mut self.memory, &mut self.contact_memory, parameters, slow, h);
+    pub fn keep(&mut self, bodies: &Bodies, proximity: &Proximity, parameters: &ContactParameters, slow: f64, h: f64) {
+        self.islands.remember(bodies, proximity, &mut self.memory, &mut self.contact_memory, parameters, slow, h);
     }
 
     /// Post-stabilisation: solves non-penetration and attachment on positions. Returns whether anything moved.
     pub fn correct_positions(
         &mut self,
         bodies: &mut Bodies,
-        near: &Proximity,
+        proximity: &Proximity,
         solver: &GaussSeidel,
         offset: f64,
         h: f64,
     ) -> bool {
         let Self { blocks, rows, groups, group_count, .. } = self;
-        let stage = PositionStage { blocks, rows, contacts: &near.contacts, solver, offset, h };
+        let stage = PositionStage { blocks, rows, contacts: &proximity.contacts, solver, offset, h };
         let mut moved = false;
         for group in &mut groups[..*group_count] {
             moved |= group.correct_positions(bodies, &stage);
@@ -465,9 +477,9 @@ impl System {
         moved
     }
 
-    /// Takes the solved forces over into the blocks, and remembers them for the next step. A contact slides if it moves faster than
-    /// `slow`, m/s.
-    pub fn remember(&mut self, near: &Proximity, slow: f64) {
+    /// Copies the solved forces to the blocks, and stores them for the next step. A contact slides if it moves faster
+    /// than `slow`, m/s.
+    pub fn remember(&mut self, proximity: &Proximity, slow: f64) {
         let Self { blocks, groups, group_count, memory, contact_memory, aggregates, members, .. } = self;
         memory.clear();
         contact_memory.clear();
@@ -475,20 +487,20 @@ impl System {
             for (place, &index) in group.blocks.iter().enumerate() {
                 let block = &mut blocks[index];
                 let first = group.starts[place];
-                let key = |pair: usize, feature: u64| (near.pairs[pair].a, near.pairs[pair].b, feature);
+                let key = |pair: usize, feature: u64| (proximity.pairs[pair].a, proximity.pairs[pair].b, feature);
                 let key = match block.source {
-                    Source::Point { pair, contact } => key(pair, near.contacts[contact].feature),
+                    Source::Point { pair, contact } => key(pair, proximity.contacts[contact].feature),
                     Source::Aggregate { pair, part, .. } => key(pair, u64::from(part)),
                     Source::Attachment(_) => continue,
                 };
                 let pressed = group.forces[first];
-                block.given = match block.source {
+                block.compression = match block.source {
                     Source::Aggregate { aggregate, .. } => {
                         let shares = members[aggregate].iter().zip(&aggregates[aggregate].patch.points);
-                        let depth = |i: u32, share: f64| near.contacts[i as usize].layer.depth(share * pressed);
+                        let depth = |i: u32, share: f64| proximity.contacts[i as usize].layer.depth(share * pressed);
                         shares.map(|(&i, p)| p.share * depth(i, p.share)).sum()
                     }
-                    Source::Point { contact, .. } => near.contacts[contact].layer.depth(pressed),
+                    Source::Point { contact, .. } => proximity.contacts[contact].layer.depth(pressed),
                     Source::Attachment(_) => 0.0,
                 };
                 block.force = [0.0; 4];
@@ -507,7 +519,11 @@ impl System {
                 }
                 let Source::Aggregate { pair, aggregate, part } = block.source else { continue };
                 for (&contact, rows) in members[aggregate].iter().zip(&aggregates[aggregate].rows) {
-                    let key = (near.pairs[pair].a, near.pairs[pair].b, near.contacts[contact as usize].feature);
+                    let key = (
+                        proximity.pairs[pair].a,
+                        proximity.pairs[pair].b,
+                        proximity.contacts[contact as usize].feature,
+                    );
                     let (pressure, friction) = (n * rows[0].norm(), t * rows[1] + s * rows[2] + torque * rows[3]);
                     contact_memory.keep(
                         key,
@@ -527,13 +543,7 @@ impl System {
     }
 }
 
-/// The bodies that a contact moves.
-pub(super) fn touched(bodies: &Bodies, contact: &Contact) -> [Option<BodyKind>; 4] {
-    let ([a, b], [c, d]) = (contact.a.bodies(bodies), contact.b.bodies(bodies));
-    [a, b, c, d]
-}
-
-/// Forces to start from: those of the last step, in the frame of this one.
+/// Initial forces: those of the last step, in the frame of this one.
 fn start_force(frame: &[Vec3; 3], before: Option<&Remembered>) -> [f64; 4] {
     let Some(before) = before else { return [0.0; 4] };
     let [n, t, s] = frame.map(|axis| axis.dot(&before.force));
@@ -548,6 +558,3 @@ pub(super) fn root(parents: &mut [u32], mut i: u32) -> u32 {
     }
     i
 }
-
-/// The pair and feature by which a constraint is known again.
-pub(super) type Key = (BodyId, BodyId, u64);

@@ -1,7 +1,7 @@
 use crate::math::Vec3;
 
-/// The point of a triangle nearest to another: barycentric weights. The regions of corners, edges and face are told apart by the signs
-/// of projections, so that the weights of what does not take part are exactly zero.
+/// The closest point of a triangle: barycentric weights. The regions of corners, edges and face are distinguished by
+/// the signs of projections, so that unused weights are exactly zero.
 pub(super) fn nearest_on(p: &Vec3, [a, b, c]: &[Vec3; 3]) -> [f64; 3] {
     let (ab, ac, ap) = (b - a, c - a, p - a);
     let (d1, d2) = (ab.dot(&ap), ac.dot(&ap));
@@ -37,50 +37,165 @@ pub(super) fn nearest_on(p: &Vec3, [a, b, c]: &[Vec3; 3]) -> [f64; 3] {
     [va / sum, vb / sum, vc / sum]
 }
 
-/// What is nearest to a point on a mesh.
+/// Closest point of a mesh.
 pub(super) struct Nearest {
     pub triangle: usize,
     pub weights: [f64; 3],
     pub place: Vec3,
-    /// Unit direction in which the signed distance grows.
+    /// Unit gradient of the signed distance.
     pub normal: Vec3,
 }
 
-/// The nearest point of a closed, outward wound mesh within a distance, inside or out. Where several triangles are equally near, as
-/// around an edge or a corner, their normals together say which side the point is on.
-pub(super) fn nearest_in_mesh(positions: &[Vec3], triangles: &[[u32; 3]], p: &Vec3, within: f64) -> Option<Nearest> {
-    let mut least = within * within;
-    let mut best: Option<(usize, [f64; 3], Vec3)> = None;
-    let mut outward = Vec3::zeros();
-    for (t, corners) in triangles.iter().enumerate() {
-        let x = corners.map(|v| positions[v as usize]);
-        // A triangle is nowhere nearer than its box.
-        let (low, high) = (x[0].inf(&x[1]).inf(&x[2]), x[0].sup(&x[1]).sup(&x[2]));
-        let away = (low - p).sup(&(p - high)).sup(&Vec3::zeros());
-        if away.norm_squared() > least * (1.0 + 1e-9) {
-            continue;
+/// A tree of boxes over the triangles of a mesh that deforms. Its order is that of the mesh when it was made; the boxes follow.
+#[derive(Clone, Debug)]
+pub(super) struct TriangleTree {
+    /// Triangles, leaf by leaf.
+    order: Vec<u32>,
+    /// Boxes of a complete binary tree: the children of node `i` are `2 i + 1` and `2 i + 2`, the last level are the leaves.
+    boxes: Vec<[Vec3; 2]>,
+    leaves: usize,
+    current: bool,
+}
+
+/// Triangles of a leaf.
+const LEAF: usize = 4;
+
+/// Squares of distances that differ by less than this part are the same distance.
+const TIE: f64 = 1e-9;
+
+impl TriangleTree {
+    pub fn new(positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
+        let leaves = triangles.len().div_ceil(LEAF).next_power_of_two();
+        let mut order: Vec<u32> = (0..triangles.len() as u32).collect();
+        let centre = |t: u32| triangles[t as usize].iter().map(|&v| positions[v as usize]).sum::<Vec3>();
+        split(&mut order, leaves, &centre, triangles.len().div_ceil(leaves));
+        Self { order, boxes: vec![[Vec3::zeros(); 2]; 2 * leaves - 1], leaves, current: false }
+    }
+
+    /// The mesh may have moved.
+    pub fn outdate(&mut self) {
+        self.current = false;
+    }
+
+    /// Triangles of a leaf, as places in the order: all leaves but the last ones are full.
+    fn of_leaf(&self, leaf: usize) -> std::ops::Range<usize> {
+        let size = self.order.len().div_ceil(self.leaves);
+        (leaf * size).min(self.order.len())..((leaf + 1) * size).min(self.order.len())
+    }
+
+    /// Fits the boxes to the mesh, unless that was done since it was outdated.
+    pub fn update(&mut self, positions: &[Vec3], triangles: &[[u32; 3]]) {
+        if std::mem::replace(&mut self.current, true) {
+            return;
         }
-        let weights = nearest_on(p, &x);
-        let place: Vec3 = (0..3).map(|i| weights[i] * x[i]).sum();
-        let d = (p - place).norm_squared();
-        if d > least * (1.0 + 1e-9) {
-            continue;
+        const NONE: [Vec3; 2] = [
+            Vec3::new(f64::INFINITY, f64::INFINITY, f64::INFINITY),
+            Vec3::new(f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY),
+        ];
+        for leaf in 0..self.leaves {
+            let mut bounds = NONE;
+            for &t in &self.order[self.of_leaf(leaf)] {
+                for x in triangles[t as usize].map(|v| positions[v as usize]) {
+                    bounds = [bounds[0].inf(&x), bounds[1].sup(&x)];
+                }
+            }
+            self.boxes[self.leaves - 1 + leaf] = bounds;
         }
-        let normal = (x[1] - x[0]).cross(&(x[2] - x[0])).try_normalize(0.0).unwrap_or_else(Vec3::zeros);
-        if d < least * (1.0 - 1e-9) || best.is_none() {
-            outward = Vec3::zeros();
-        }
-        outward += normal;
-        if best.is_none() || d < least {
-            best = Some((t, weights, place));
-            least = d;
+        for node in (0..self.leaves - 1).rev() {
+            let [a, b] = [self.boxes[2 * node + 1], self.boxes[2 * node + 2]];
+            self.boxes[node] = [a[0].inf(&b[0]), a[1].sup(&b[1])];
         }
     }
-    let (triangle, weights, place) = best?;
-    let away = p - place;
-    let side = if away.dot(&outward) < 0.0 { -1.0 } else { 1.0 };
-    let normal = away.try_normalize(1e-9).map(|n| side * n).or_else(|| outward.try_normalize(1e-9))?;
-    Some(Nearest { triangle, weights, place, normal })
+
+    /// Calls back with the triangles that may be within a distance, whose square the callback may lower.
+    fn visit(&self, p: &Vec3, least: &mut f64, mut triangle: impl FnMut(usize, &mut f64)) {
+        // Of every level one node waits.
+        let mut stack = [0usize; 64];
+        let mut count = 1;
+        while count > 0 {
+            count -= 1;
+            let node = stack[count];
+            if from_box(p, &self.boxes[node]) > *least * (1.0 + TIE) {
+                continue;
+            }
+            if node + 1 >= self.leaves {
+                self.order[self.of_leaf(node + 1 - self.leaves)].iter().for_each(|&t| triangle(t as usize, least));
+                continue;
+            }
+            let [a, b] = [2 * node + 1, 2 * node + 2];
+            let nearer_first = from_box(p, &self.boxes[a]) <= from_box(p, &self.boxes[b]);
+            let [near, far] = if nearer_first { [a, b] } else { [b, a] };
+            (stack[count], stack[count + 1]) = (far, near);
+            count += 2;
+        }
+    }
+
+    /// The nearest point of a closed, outward wound mesh within a distance, inside or out. Where several triangles are equally near, as
+    /// around an edge or a corner, the first of them is taken, and their normals together say which side the point is on.
+    pub fn nearest(&self, positions: &[Vec3], triangles: &[[u32; 3]], p: &Vec3, within: f64) -> Option<Nearest> {
+        let corners = |t: usize| triangles[t].map(|v| positions[v as usize]);
+        let measured = |x: &[Vec3; 3]| {
+            let weights = nearest_on(p, x);
+            let place: Vec3 = (0..3).map(|i| weights[i] * x[i]).sum();
+            (weights, place, (p - place).norm_squared())
+        };
+        let mut least = within * within;
+        let mut best: Option<(usize, [f64; 3], Vec3)> = None;
+        self.visit(p, &mut least, |t, least| {
+            let (weights, place, d) = measured(&corners(t));
+            if d < *least || (d == *least && best.is_none_or(|(first, ..)| t < first)) {
+                *least = d;
+                best = Some((t, weights, place));
+            }
+        });
+        let (triangle, weights, place) = best?;
+        let away = p - place;
+        // On the face of one triangle no other is as near.
+        let inside = weights.iter().all(|w| *w > 0.0) && away.norm_squared() > 0.0;
+        let normal_of = |x: &[Vec3; 3]| (x[1] - x[0]).cross(&(x[2] - x[0])).try_normalize(0.0).unwrap_or_default();
+        let mut outward = Vec3::zeros();
+        if inside {
+            outward = normal_of(&corners(triangle));
+        } else {
+            let limit = least * (1.0 + TIE);
+            // In the order of the triangles, so that the sum does not depend on the tree.
+            let mut same = [0u32; MOST_SAME];
+            let mut count = 0;
+            self.visit(p, &mut least, |t, _| {
+                if count < MOST_SAME && measured(&corners(t)).2 <= limit {
+                    same[count] = t as u32;
+                    count += 1;
+                }
+            });
+            same[..count].sort_unstable();
+            outward += same[..count].iter().map(|&t| normal_of(&corners(t as usize))).sum::<Vec3>();
+        }
+        let side = if away.dot(&outward) < 0.0 { -1.0 } else { 1.0 };
+        let normal = away.try_normalize(1e-9).map(|n| side * n).or_else(|| outward.try_normalize(1e-9))?;
+        Some(Nearest { triangle, weights, place, normal })
+    }
+}
+
+/// Triangles around a corner whose normals are added up.
+const MOST_SAME: usize = 32;
+
+/// Square of the distance of a point from a box.
+fn from_box(p: &Vec3, [low, high]: &[Vec3; 2]) -> f64 {
+    (low - p).sup(&(p - high)).sup(&Vec3::zeros()).norm_squared()
+}
+
+/// Sorts triangles so that each half, quarter and so on of the leaves lies together in space.
+fn split(order: &mut [u32], leaves: usize, centre: &impl Fn(u32) -> Vec3, size: usize) {
+    if leaves <= 1 || order.len() <= 1 {
+        return;
+    }
+    let start = [Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)];
+    let [low, high] = order.iter().map(|&t| centre(t)).fold(start, |[low, high], c| [low.inf(&c), high.sup(&c)]);
+    let axis = (high - low).imax();
+    order.sort_by(|&a, &b| centre(a)[axis].total_cmp(&centre(b)[axis]));
+    let (first, second) = order.split_at_mut((leaves / 2 * size).min(order.len()));
+    split(first, leaves / 2, centre, size);
+    split(second, leaves / 2, centre, size);
 }
 
 #[cfg(test)]
@@ -94,7 +209,7 @@ mod tests {
     }
 
     proptest! {
-        /// No sampled point of the triangle is nearer.
+        /// No sampled point of the triangle is closer.
         #[test]
         fn nearest_point_of_a_triangle(p in vector(), a in vector(), b in vector(), c in vector()) {
             prop_assume!((b - a).cross(&(c - a)).norm() > 1e-3);
@@ -109,7 +224,7 @@ mod tests {
             }
         }
 
-        /// On a box the nearest point of its mesh is that of the box, inside and out.
+        /// On a box the closest point of its mesh is that of the box, inside and out.
         #[test]
         fn distance_from_a_meshed_box(p in vector()) {
             let (mesh, _) = block(&Vec3::new(1.0, 0.8, 0.6), [2, 2, 2]).boundary();
@@ -119,9 +234,40 @@ mod tests {
             let inside = (q.abs() - half).max();
             let expected = if out.norm() > 0.0 { out.norm() } else { inside };
             prop_assume!(expected.abs() > 1e-6);
-            let found = nearest_in_mesh(&mesh.vertices, &mesh.triangles, &p, 10.0).expect("within ten metres");
+            let mut tree = TriangleTree::new(&mesh.vertices, &mesh.triangles);
+            tree.update(&mesh.vertices, &mesh.triangles);
+            let found = tree.nearest(&mesh.vertices, &mesh.triangles, &p, 10.0).expect("within ten metres");
             let d = (p - found.place).dot(&found.normal);
             prop_assert!((d - expected).abs() < 1e-12, "{d} for {expected}");
+        }
+    }
+
+    /// Every triangle, one after the other.
+    fn searched(positions: &[Vec3], triangles: &[[u32; 3]], p: &Vec3) -> (usize, f64) {
+        let distance = |corners: &[u32; 3]| {
+            let x = corners.map(|v| positions[v as usize]);
+            let weights = nearest_on(p, &x);
+            (p - (0..3).map(|i| weights[i] * x[i]).sum::<Vec3>()).norm_squared()
+        };
+        let all = triangles.iter().map(distance).enumerate();
+        all.min_by(|a, b| a.1.total_cmp(&b.1)).expect("a mesh has triangles")
+    }
+
+    proptest! {
+        /// However the mesh is deformed since the tree was made, it finds the same triangle as a search of all of them.
+        #[test]
+        fn a_tree_finds_what_a_search_finds(p in vector(), moves in prop::collection::vec(vector(), 27), within in 0.05..3.0f64) {
+            let (mesh, _) = block(&Vec3::new(1.0, 0.8, 0.6), [2, 2, 2]).boundary();
+            let mut tree = TriangleTree::new(&mesh.vertices, &mesh.triangles);
+            tree.update(&mesh.vertices, &mesh.triangles);
+            let moved: Vec<Vec3> = mesh.vertices.iter().zip(moves.iter().cycle()).map(|(x, m)| x + 0.1 * m).collect();
+            tree.outdate();
+            tree.update(&moved, &mesh.triangles);
+            let (triangle, square) = searched(&moved, &mesh.triangles, &p);
+            match tree.nearest(&moved, &mesh.triangles, &p, within) {
+                Some(found) => prop_assert_eq!(found.triangle, triangle),
+                None => prop_assert!(square >= within * within),
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! From the readings of a device to samples of a hand.
+//! Converts the readings of a device to samples of a hand.
 
 use super::glove::GloveMap;
 use super::human::Body;
@@ -11,23 +11,23 @@ use crate::math::{Quat, Vec3};
 use crate::protocol::{FlexReading, Format, Reading, TrackedObject};
 use crate::tracking::Side;
 
-/// Between two datagrams of a body's frame lies less time than this, s.
+/// Maximum time between two datagrams of one skeleton frame, s.
 const PAUSE: f64 = 0.004;
 
-/// Puts the readings of a device together, calibrated and filtered.
+/// Combines the readings of a device, calibrated and filtered.
 pub struct Assembler {
     side: Side,
-    /// The hands that are told of, if bodies are.
+    /// The reported hands, for skeleton data.
     sides: Vec<Side>,
     glove: GloveMap,
-    /// Of the left and of the right hand.
+    /// State of the left and of the right hand.
     filters: [Smoother; 2],
     body: Option<Body>,
     uses: Parts,
     tilt: bool,
     tracker: Option<String>,
     buttons: u32,
-    /// What was said since the last sample.
+    /// Readings since the last sample.
     pending: Pending,
 }
 
@@ -61,8 +61,8 @@ impl Assembler {
         }
     }
 
-    /// Takes readings in that came together, in their order, and sends the samples that they make. `times` are the end of the
-    /// last readings and of these: what came in between is spread evenly.
+    /// Processes readings that arrived together and sends their samples. `times` are the end of the previous readings
+    /// and of these; samples in between are spaced evenly.
     pub fn take(&mut self, readings: &[Reading], times: [f64; 2], feed: &SourceFeed) {
         let whole = self.samples_in(readings);
         let [last, now] = times;
@@ -85,7 +85,7 @@ impl Assembler {
         self.send_hands(now, feed);
     }
 
-    /// How many samples some readings make.
+    /// Number of samples in some readings.
     fn samples_in(&self, readings: &[Reading]) -> usize {
         let kinds = |reading: &Reading| match reading {
             Reading::Flex(_) => Some(0),
@@ -98,7 +98,7 @@ impl Assembler {
         counts.into_iter().max().unwrap_or(0).max(1)
     }
 
-    /// Whether a reading says again what the pending sample has.
+    /// Whether a reading repeats a value of the pending sample.
     fn begins_anew(&self, reading: &Reading) -> bool {
         match reading {
             Reading::Flex(_) => self.pending.flex.is_some(),
@@ -114,7 +114,7 @@ impl Assembler {
             Reading::Orientation(turn) => self.pending.orientation = Some(*turn),
             Reading::Position { side, position } if *side == self.side => self.pending.position = Some(*position),
             Reading::Tilt { pitch, roll } if self.tilt => {
-                // Fingers up about x, then about the forearm; which way it heads a tilt does not tell.
+                // Pitch about x, then roll about the forearm; tilt does not determine the heading.
                 let up = Quat::from_scaled_axis(Vec3::x() * *pitch);
                 self.pending.orientation = Some(up * Quat::from_scaled_axis(-Vec3::z() * *roll));
             }
@@ -136,8 +136,8 @@ impl Assembler {
         }
     }
 
-    /// Whether a tracked object is the hand: the one that the profile names, or any tracker or controller if no body is told of, whose
-    /// hips and feet may have trackers too.
+    /// Whether a tracked object is the hand: the one that the profile names, or any tracker or controller if there is
+    /// no skeleton data, since hips and feet may have trackers too.
     fn is_ours(&self, object: TrackedObject, serial: &str) -> bool {
         match &self.tracker {
             Some(name) => name == serial,
@@ -145,7 +145,7 @@ impl Assembler {
         }
     }
 
-    /// Sends the hands whose frames were not complete when the sender paused.
+    /// Sends the hands with incomplete frames after the sender paused.
     fn end_frames(&mut self, time: f64, feed: &SourceFeed) {
         for side in [Side::Left, Side::Right] {
             let open = self.body.as_mut().filter(|body| body.is_open(side));
@@ -155,7 +155,7 @@ impl Assembler {
         }
     }
 
-    /// Sends the hand whose frame a reading ends before it was complete.
+    /// Sends the hand whose incomplete frame ends with a reading.
     fn end_frame(&mut self, reading: &Reading, time: f64, feed: &SourceFeed) {
         let (Reading::Bone { bone, .. }, Some(body)) = (reading, &mut self.body) else { return };
         let Some(side) = body.ended_by(*bone) else { return };
@@ -163,7 +163,7 @@ impl Assembler {
         self.send_hand(side, &hand, time, feed);
     }
 
-    /// Sends the hands of a body of which all bones were told.
+    /// Sends the hands of a skeleton with all bones received.
     fn send_hands(&mut self, time: f64, feed: &SourceFeed) {
         for side in [Side::Left, Side::Right] {
             if let Some(hand) = self.body.as_mut().and_then(|body| body.news(side)) {
@@ -172,7 +172,7 @@ impl Assembler {
         }
     }
 
-    /// Sends a hand of a body, if it is asked for. A tracker that the profile names is believed before the body's arm.
+    /// Sends a hand of a skeleton, if it is in use. A tracker that the profile names overrides the skeleton's arm.
     fn send_hand(&mut self, side: Side, hand: &HandReading, time: f64, feed: &SourceFeed) {
         if self.sides.contains(&side) {
             let filters = &mut self.filters[side as usize];

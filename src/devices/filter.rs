@@ -1,29 +1,29 @@
-//! The One-Euro filter: Casiez, Roussel and Vogel, "1€ Filter", CHI 2012. A low-pass of the first order whose cut-off rises with
-//! speed: at rest it takes the trembling out, in motion it hardly lags.
+//! The One-Euro filter: Casiez, Roussel and Vogel, "1€ Filter", CHI 2012. A first-order low-pass whose cut-off
+//! increases with speed: it removes jitter at rest and has little lag in motion.
 
 use std::f64::consts::TAU;
 
 use crate::assets::FilterSettings;
 use crate::math::{Quat, Vec3, exp, log};
 
-/// Silence after which a filter begins anew, s.
+/// Silence after which a filter restarts, s.
 const GAP: f64 = 0.5;
 
-/// The part of a new value that a low-pass takes over.
+/// Smoothing factor of a low-pass.
 fn share(cutoff: f64, dt: f64) -> f64 {
     let lag = 1.0 / (TAU * cutoff);
     dt / (dt + lag)
 }
 
-/// Something that is filtered by its differences.
+/// A value that can be filtered by its differences.
 trait Filtered: Copy {
     /// A difference, in filter units.
     type Difference: Copy;
     const NONE: Self::Difference;
     fn minus(&self, other: &Self) -> Self::Difference;
-    /// This, and a part of a difference.
+    /// Adds a fraction of a difference.
     fn plus(&self, part: f64, difference: Self::Difference) -> Self;
-    /// From one difference a part of the way to another that is divided by a time.
+    /// Interpolates from one rate to a difference divided by a time.
     fn mix(from: Self::Difference, part: f64, to: Self::Difference, time: f64) -> Self::Difference;
     fn size(difference: Self::Difference) -> f64;
 }
@@ -95,12 +95,12 @@ pub struct OneEuro<T: Filtered> {
 
 #[allow(private_bounds)]
 impl<T: Filtered> OneEuro<T> {
-    /// A filter that has seen nothing yet.
+    /// A filter without data.
     pub fn new(settings: FilterSettings) -> Self {
         Self { settings, state: None }
     }
 
-    /// The filtered value, after a new one at a time, s. A value that is not newer is not taken.
+    /// The filtered value after a new one at a time, s. Older values are ignored.
     pub fn filter(&mut self, time: f64, value: T) -> T {
         let (filtered, speed) = match self.state {
             Some((last, held, _)) if time <= last => return held,
@@ -121,7 +121,8 @@ impl<T: Filtered> OneEuro<T> {
 mod tests {
     use super::*;
 
-    /// With `beta` zero it is a low-pass of the first order: after a step, `1 − e^(−t/τ)`, here by its exact discrete form.
+    /// With `beta` zero it is a first-order low-pass: the step response is `1 − e^(−t/τ)`, here in its exact discrete
+    /// form.
     #[test]
     fn without_beta_it_is_a_low_pass() {
         let settings = FilterSettings { min_cutoff: 2.0, beta: 0.0, derivative_cutoff: 1.0 };
@@ -135,9 +136,9 @@ mod tests {
         }
     }
 
-    /// Trembling of a still hand is damped; a fast motion is followed within a hundredth of a second or two.
+    /// Jitter of a still hand is damped; the lag of a fast motion is at most 10 to 20 ms.
     #[test]
-    fn still_hands_are_still_and_fast_hands_are_followed() {
+    fn jitter_is_damped_and_fast_motion_is_followed() {
         let mut filter = OneEuro::new(FilterSettings::default());
         let mut sway: f64 = 0.0;
         for n in 0..400 {
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn rotations_take_the_short_way_and_positions_are_filtered_alike_in_all_directions() {
+    fn rotations_take_the_short_way_and_positions_are_filtered_isotropically() {
         let mut filter = OneEuro::new(FilterSettings::default());
         let turn = |angle: f64| Quat::from_scaled_axis(Vec3::y() * angle);
         filter.filter(0.0, turn(3.1));
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn old_values_are_not_taken_and_a_pause_begins_anew() {
+    fn old_values_are_ignored_and_a_pause_restarts() {
         let mut filter = OneEuro::new(FilterSettings::default());
         filter.filter(1.0, 0.2);
         assert_eq!(filter.filter(1.0, 0.9), 0.2);

@@ -1,8 +1,9 @@
-//! Several devices, one hand: fingers from a glove, position from a tracker, orientation from an inertial sensor.
+//! Fuses several devices into one hand: fingers from a glove, position from a tracker, orientation from an inertial
+//! sensor.
 //!
-//! Each part of a hand belongs to the first device in the order of their adding that tells of it and is not silent. A part whose
-//! device is silent stays as it is, and when it is told of again, by that device or another, it is eased there: the hand never
-//! jumps because a cable was loose.
+//! Each part of a hand is driven by the first device, in the order of adding, that reports it and is not silent. A part
+//! whose device is silent is held, and blended to the new value when a device reports it again: the hand never jumps
+//! because of a loose cable.
 
 mod place;
 #[cfg(test)]
@@ -14,10 +15,10 @@ use crate::assets::{DeviceProfile, Parts};
 use crate::math::{Pose, Quat, Vec3};
 use crate::tracking::{ANGLES, Driven, HandSample, Side, minimum_jerk};
 
-/// How long a part is eased to where it is told to be again, s.
+/// Blend time after a silence, s.
 const EASE: f64 = 0.3;
 
-/// The hands that devices tell of.
+/// The hands that devices drive.
 #[derive(Debug, Default)]
 pub struct Fusion {
     /// Left and right; `None` if there is no such hand.
@@ -30,11 +31,11 @@ struct Source {
     stale: f64,
     gives: Parts,
     side: Option<Side>,
-    /// Where it has each hand.
+    /// Reference frame of each hand.
     placed: [Placed; 2],
 }
 
-/// What a step has news of. Times are those of the simulation.
+/// New parts of a step. Times are those of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct News {
     /// The palm.
@@ -44,12 +45,12 @@ pub struct News {
 }
 
 impl Fusion {
-    /// A fusion of nothing yet.
+    /// An empty fusion.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// There is such a hand, and here it begins.
+    /// Adds a hand at its initial pose.
     pub fn add_hand(&mut self, side: Side, palm: &Pose, angles: &[f64; ANGLES]) {
         self.hands[side as usize] = Some(Fused {
             start: *palm,
@@ -59,14 +60,14 @@ impl Fusion {
         });
     }
 
-    /// A device tells of the hands from now on; what to call it in [`Fusion::take`].
+    /// Adds a device; returns its number for [`Fusion::take`].
     pub fn add_source(&mut self, profile: &DeviceProfile) -> usize {
         let placed = [Placed::new(&profile.place), Placed::new(&profile.place)];
         self.sources.push(Source { stale: profile.stale, gives: profile.gives(), side: profile.side, placed });
         self.sources.len() - 1
     }
 
-    /// What the devices move: what they can tell of.
+    /// The parts that the devices drive.
     pub fn drives(&self) -> Driven {
         let mut driven = Driven::default();
         for side in [Side::Left, Side::Right] {
@@ -79,14 +80,14 @@ impl Fusion {
         driven
     }
 
-    /// The device's next sample of a hand is where that hand begins in the scene.
+    /// The next sample of the device defines the start of that hand in the scene.
     pub fn recentre(&mut self, source: usize, side: Side) {
         if let Some(source) = self.sources.get_mut(source) {
             source.placed[side as usize].forget();
         }
     }
 
-    /// Takes a sample in; of a hand that is not there, nothing.
+    /// Adds a sample; ignored if there is no such hand.
     pub fn take(&mut self, source: usize, sample: &SourceSample) {
         let (Some(hand), Some(own)) = (&mut self.hands[sample.side as usize], self.sources.get_mut(source)) else {
             return;
@@ -101,14 +102,14 @@ impl Fusion {
             hand.orientation.tell(told, placed.orientation(&turn));
         }
         if sample.has_angles() {
-            // What the device does not see stays as it is.
+            // Parts that the device does not report are unchanged.
             let held = hand.fingers.value;
             hand.fingers.tell(told, std::array::from_fn(|i| sample.angles[i].unwrap_or(held[i])));
         }
     }
 
-    /// What is new of a hand since it was last asked. `shift` is added to the times of the samples: it brings them to the clock
-    /// of the simulation.
+    /// The new parts of a hand since the last call. `shift` is added to the sample times to convert them to simulation
+    /// time.
     pub fn news(&mut self, side: Side, shift: f64) -> News {
         let Some(hand) = &mut self.hands[side as usize] else { return News::default() };
         let palm_time = [hand.position.news(), hand.orientation.news()].into_iter().flatten().reduce(f64::max);
@@ -127,14 +128,14 @@ impl Fusion {
 
 #[derive(Debug)]
 struct Fused {
-    /// Where it begins in the scene.
+    /// Initial pose in the scene.
     start: Pose,
     position: Part<Vec3>,
     orientation: Part<Quat>,
     fingers: Part<[f64; ANGLES]>,
 }
 
-/// Who tells something when.
+/// Device and time of a value.
 #[derive(Clone, Copy)]
 struct Told {
     source: usize,
@@ -142,7 +143,7 @@ struct Told {
     stale: f64,
 }
 
-/// Something that can be a part of the way to another.
+/// A value that can be interpolated.
 trait Eased: Copy {
     fn towards(&self, other: &Self, part: f64) -> Self;
 }
@@ -169,11 +170,11 @@ impl Eased for [f64; ANGLES] {
 #[derive(Debug)]
 struct Part<T> {
     value: T,
-    /// Whose it is, when it was told of last, and how long that device may be silent.
+    /// Its device, the time of its last value, and the allowed silence of the device.
     owner: Option<(usize, f64, f64)>,
-    /// Since when and from where it is eased.
+    /// Start time and value of the blend.
     easing: Option<(f64, T)>,
-    /// The time of a value that nobody has asked for yet.
+    /// The time of a value that has not been read yet.
     news: Option<f64>,
 }
 
@@ -192,7 +193,7 @@ impl<T: Eased> Part<T> {
                 }
                 time - last <= stale
             }
-            // Another's, who is not silent and comes first.
+            // Another device with priority is not silent.
             Some((owner, last, patience)) if owner < source && time - last <= patience => return,
             Some(_) => false,
         };

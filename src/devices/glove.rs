@@ -1,7 +1,7 @@
-//! From the raw values of a glove's sensors to bends and angles, and back for a glove that is not there.
+//! From raw sensor values of a glove to bends and angles, and the inverse for an emulated glove.
 //!
-//! `raw = flat + (fist − flat) (b + Σ c b')`, as [`SensorMap`] has it: with `n = (raw − flat) / (fist − flat)` the bends solve
-//! `(I + C) b = n` over the sensors that speak.
+//! `raw = flat + (fist − flat) (b + Σ c b')`, as in [`SensorMap`]: with `n = (raw − flat) / (fist − flat)` the bends
+//! solve `(I + C) b = n` over the sensors with values.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -9,11 +9,11 @@ use crate::assets::SensorMap;
 use crate::protocol::FlexReading;
 use crate::tracking::ANGLES;
 
-/// What the sensors of a glove mean.
+/// Maps sensors to angles.
 #[derive(Clone, Debug)]
 pub struct GloveMap {
     sensors: Vec<SensorMap>,
-    /// Whether any sensor shows in another.
+    /// Whether there is any crosstalk.
     is_mixed: bool,
 }
 
@@ -29,7 +29,7 @@ impl GloveMap {
         &self.sensors
     }
 
-    /// How far the sensors are bent, from 0 to 1; of those that are mapped and speak.
+    /// Bends from 0 to 1 of the mapped sensors with values.
     pub fn bends(&self, raw: &FlexReading) -> FlexReading {
         let share = |map: &SensorMap, raw: f64| (raw - map.flat) / (map.fist - map.flat);
         let spoken = self.sensors.iter().filter_map(|map| raw.get(map.sensor).map(|value| (map, share(map, value))));
@@ -39,7 +39,7 @@ impl GloveMap {
         let (maps, shares): (Vec<_>, Vec<_>) = spoken.unzip();
         let shares = DVector::from_vec(shares);
         let mixing = self.mixing(&maps);
-        // A mixing that cannot be undone is left in.
+        // A singular crosstalk matrix is ignored.
         let bends = mixing.lu().solve(&shares).unwrap_or(shares);
         FlexReading::of(maps.iter().zip(bends.iter()).map(|(map, bend)| (map.sensor, *bend)))
     }
@@ -52,8 +52,8 @@ impl GloveMap {
         })
     }
 
-    /// The angles that bends stand for, rad. Where several sensors drive an angle the more particular one, which comes later in
-    /// their order, is believed.
+    /// The angles of the bends, rad. If several sensors drive an angle, the more specific one, which comes later in
+    /// their order, wins.
     pub fn angles(&self, bends: &FlexReading) -> [Option<f64>; ANGLES] {
         let mut angles = [None; ANGLES];
         for map in &self.sensors {
@@ -65,8 +65,7 @@ impl GloveMap {
         angles
     }
 
-    /// What the sensors would say of a hand with these angles, rad: each is bent as fits the angles that it drives best, in the
-    /// sense of least squares.
+    /// The readings for a hand with these angles, rad: each bend is the least-squares fit to the angles that it drives.
     pub fn raw(&self, angles: &[f64; ANGLES]) -> FlexReading {
         let bends: Vec<f64> = self.sensors.iter().map(|map| best_bend(map, angles)).collect();
         let bend_of = |sensor| self.sensors.iter().position(|map| map.sensor == sensor).map_or(0.0, |i| bends[i]);
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sensor_of_a_joint_is_believed_before_that_of_the_finger() {
+    fn a_joint_sensor_overrides_the_finger_sensor() {
         let glove = glove("opengloves");
         let knuckle = Sensor::named("index_knuckle").expect("a sensor");
         let bends = glove.bends(&FlexReading::of([(Sensor::Curl(Finger::Index), 1.0), (knuckle, 0.0)]));
@@ -125,9 +124,9 @@ mod tests {
         assert!((of(AngleKind::BaseFlexion), of(AngleKind::MiddleFlexion)) == (0.0, 100.0), "{angles:?}");
     }
 
-    /// What an emulated glove says of a hand is read as that hand, with crosstalk and with swapped ends.
+    /// The readings of an emulated glove decode to the same hand, with crosstalk and with swapped ends.
     #[test]
-    fn there_and_back_again() {
+    fn round_trip() {
         let mut sensors = glove("5dt-5").sensors().to_vec();
         sensors[1].crosstalk = vec![(Sensor::Curl(Finger::Thumb), 0.15), (Sensor::Curl(Finger::Middle), -0.1)];
         sensors[2].crosstalk = vec![(Sensor::Curl(Finger::Index), 0.12)];

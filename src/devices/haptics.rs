@@ -1,29 +1,30 @@
-//! What a device is told of what a hand feels, and when. Times are given, so nothing here waits.
+//! Converts the contact forces on a hand to device commands. Times are arguments, so nothing here waits.
 //!
-//! A device with a motor at each finger is told **levels** ([`LevelDriver`]): forces or pressures in parts of the profile's `full`,
-//! no more than its `maximum`, no more often than its `rate`. One that vibrates as a whole is told **amplitudes**
-//! ([`VibrationDriver`]). Both let go when the simulation has said nothing for the profile's `watchdog` time, and when it stops.
+//! A device with an actuator per finger gets **levels** ([`LevelDriver`]): forces or pressures relative to the
+//! profile's `full`, up to its `maximum`, at its `rate`. A device that vibrates as a whole gets **amplitudes**
+//! ([`VibrationDriver`]). Both release when the simulation sends no update for the profile's `watchdog` time, and when
+//! it stops.
 
 #[cfg(test)]
 mod tests;
 
-use super::source::Touch;
+use super::source::HandForces;
 use crate::assets::{HapticSettings, HapticSource};
 
-/// How often what has not changed is said again, s: a line that was lost must not leave a motor on.
+/// Repeat interval of unchanged commands, s: a lost command must not leave a motor on.
 const REPEAT: f64 = 0.5;
-/// How long a change of contact is felt as a vibration, s.
+/// Duration of the vibration after a change of contact, s.
 const FADE: f64 = 0.08;
-/// The part of a level that goes on vibrating while nothing changes.
+/// Fraction of a level that keeps vibrating while nothing changes.
 const HOLD: f64 = 0.1;
-/// Amplitudes below it are none: they would only hum.
+/// Amplitudes below this are zero: they would only hum.
 const LEAST: f64 = 0.02;
 /// Rounding of times, s.
 const SLACK: f64 = 1e-6;
-/// How far a vibration reaches beyond the time at which the next is due, in periods of the rate.
+/// Length of a vibration beyond the next update, in periods of the rate.
 const OVERLAP: f64 = 2.0;
 
-/// How strongly each finger and the palm are acted on, each from 0 to 1.
+/// Actuator level of each finger and of the palm, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Levels {
     /// Thumb to little finger.
@@ -33,11 +34,11 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Nothing is felt.
+    /// All levels zero.
     pub const ZERO: Levels = Levels { fingers: [0.0; 5], palm: 0.0 };
 
-    /// What a touch is by the settings of a profile. What is no number is nothing.
-    pub fn of(touch: &Touch, settings: &HapticSettings) -> Self {
+    /// Levels of a touch with the settings of a profile. NaN is zero.
+    pub fn of(touch: &HandForces, settings: &HapticSettings) -> Self {
         let [a, b, c, d, e] = touch.fingers;
         let felt = match settings.source {
             HapticSource::Force => [a, b, c, d, e, touch.palm],
@@ -58,35 +59,35 @@ impl Levels {
     }
 }
 
-/// When a device with motors at the fingers of one hand is told what.
+/// Schedules the commands to a device with actuators at the fingers of one hand.
 #[derive(Clone, Debug)]
 pub struct LevelDriver {
     settings: HapticSettings,
-    /// What is felt, and when that was told.
+    /// Current levels and their time.
     felt: Option<(f64, Levels)>,
-    /// What the device was told, and when.
+    /// Last command and its time.
     sent: Option<(f64, Levels)>,
 }
 
 impl LevelDriver {
-    /// A driver of a device that has not been told anything yet.
+    /// A driver without commands so far.
     pub fn new(settings: HapticSettings) -> Self {
         Self { settings, felt: None, sent: None }
     }
 
-    /// The hand feels this now.
-    pub fn feel(&mut self, touch: &Touch, now: f64) {
+    /// Sets the current levels.
+    pub fn feel(&mut self, touch: &HandForces, now: f64) {
         self.felt = Some((now, Levels::of(touch, &self.settings)));
     }
 
-    /// What to tell the device now, if anything.
+    /// The command to send now, if any.
     pub fn due(&mut self, now: f64) -> Option<Levels> {
         let alive = self.felt.filter(|(at, _)| now - at <= self.settings.watchdog);
         let wanted = alive.map_or(Levels::ZERO, |(_, levels)| levels);
         let is_due = match self.sent {
-            // Whatever somebody else has left it at, it begins at nothing.
+            // Starts with zero levels, whatever the device was set to.
             None => true,
-            // To let go does not wait for the next turn.
+            // A release is sent at once.
             Some((_, last)) if alive.is_none() && last != Levels::ZERO => true,
             Some((at, last)) if last != wanted => now - at + SLACK >= 1.0 / self.settings.rate,
             Some((at, _)) => now - at + SLACK >= REPEAT,
@@ -97,49 +98,50 @@ impl LevelDriver {
         })
     }
 
-    /// What to tell the device before it is left alone.
+    /// The last command before the device is closed.
     pub fn stop(&mut self) -> Levels {
         (self.felt, self.sent) = (None, None);
         Levels::ZERO
     }
 }
 
-/// A vibration of something as a whole.
+/// A vibration of the whole device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pulse {
-    /// How strong, 0 to 1; 0 is to be still.
+    /// Amplitude, 0 to 1; 0 stops.
     pub amplitude: f64,
-    /// How long, s.
+    /// Duration, s.
     pub duration: f64,
 }
 
-/// When a device that vibrates as a whole is told what of one hand.
+/// Schedules the vibration of a device for one hand.
 ///
-/// A vibration that lasts as long as a grasp would be unbearable and tell nothing. So what is felt is mostly **change**: of each part
-/// of the hand the level `l` less a mean `m` that follows it within `FADE`. The amplitude is the greatest `|l − m|` of all parts
-/// and `HOLD` of the greatest `l`, no more than the profile's maximum. A touch begins with a tap that fades to a slight hum, a
-/// second finger that joins taps again, and letting go is a tap with nothing after it.
+/// A vibration for the whole duration of a grasp would be annoying and carry no information, so mainly **changes** are
+/// rendered: for each part of the hand the level `l` minus a mean `m` that follows it with the time constant `FADE`.
+/// The amplitude is the maximum of `|l − m|` over all parts and of `HOLD` times the largest `l`, up to the profile's
+/// maximum. A touch starts with a pulse that fades to a weak vibration, a second finger causes another pulse, and a
+/// release is a pulse with nothing after it.
 #[derive(Clone, Debug)]
 pub struct VibrationDriver {
     settings: HapticSettings,
     mean: [f64; 6],
-    /// When it was last told what the hand feels.
+    /// Time of the last update.
     felt: Option<f64>,
     amplitude: f64,
-    /// The greatest amplitude since the device was last told one: a short tap is not lost between two turns.
+    /// The largest amplitude since the last command, so that short pulses are not lost.
     peak: f64,
-    /// What the device was told, and when.
+    /// Last command and its time.
     sent: Option<(f64, f64)>,
 }
 
 impl VibrationDriver {
-    /// A driver of a device that is still.
+    /// A driver of a device at rest.
     pub fn new(settings: HapticSettings) -> Self {
         Self { settings, mean: [0.0; 6], felt: None, amplitude: 0.0, peak: 0.0, sent: None }
     }
 
-    /// The hand feels this now.
-    pub fn feel(&mut self, touch: &Touch, now: f64) {
+    /// Sets the current levels.
+    pub fn feel(&mut self, touch: &HandForces, now: f64) {
         let levels = Levels::of(touch, &self.settings).all();
         let change = levels.iter().zip(&self.mean).map(|(l, m)| (l - m).abs()).fold(0.0, f64::max);
         let most = levels.into_iter().fold(0.0, f64::max);
@@ -151,7 +153,7 @@ impl VibrationDriver {
         self.felt = Some(now);
     }
 
-    /// What to tell the device now, if anything. It is told again before a vibration has ended, as long as there is one.
+    /// The command to send now, if any. Repeated before a vibration ends while it lasts.
     pub fn due(&mut self, now: f64) -> Option<Pulse> {
         let is_alive = self.felt.is_some_and(|at| now - at <= self.settings.watchdog);
         if !is_alive {
@@ -170,7 +172,7 @@ impl VibrationDriver {
         })
     }
 
-    /// What to tell the device before it is left alone: `None` if it is still.
+    /// The last command before the device is closed: `None` if it is at rest.
     pub fn stop(&mut self) -> Option<Pulse> {
         let was_told = self.sent.is_some_and(|(_, last)| last > 0.0);
         *self = Self::new(self.settings);

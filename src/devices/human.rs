@@ -1,6 +1,8 @@
-//! From the bones of a humanoid body, as Unity and the VMC protocol have them, to the palm and the twenty angles, and back.
+//! From the bones of a humanoid skeleton, as in Unity and the VMC protocol, to the palm and the twenty angles, and
+//! back.
 //!
-//! A bone says how it is turned against its parent, and in the T-pose every bone is turned by nothing: there the frames of all bones
+//! A bone has a rotation relative to its parent, and in the T-pose all rotations are the identity: the frames of all
+//! bones
 //! are parallel to those of the body. In the T-pose of VRM (vrm.dev, "Humanoid Overview") the arms lie along x, the palms face down,
 //! the fingers lie along x too, and the thumbs are level, half way between x and ahead. The decoder has mirrored Unity's axes to
 //! ours, x to the body's right, y up, z back; so the fingers of the left hand point to −x, those of the right to +x, both backs
@@ -10,14 +12,17 @@
 //! (+90°) of a left hand, which takes −z to −x, and to the right (−90°) of a right one. The thumb's direction in the palm is
 //! (∓1, 0, −1)/√2 then, to the left of a right hand.
 //!
-//! Let `R` be how our segment is turned in our palm when its hand is in the T-pose. If a bone is turned by `B` in the world then its
-//! segment is turned by `B T R`, since that is `T R` for `B = 1`; the palm, with `R = 1`, by `B T`. So with the turns `l` of the bones
-//! from the hand down to a phalanx, `B = B_hand l₁ l₂ …`, the segment is turned in the palm by
+//! Let `R` be the rotation of our segment in our palm when its hand is in the T-pose. If a bone has the rotation `B` in
+//! the world, its
+//! segment has the rotation `B T R`, since that is `T R` for `B = 1`; the palm, with `R = 1`, has `B T`. So with the
+//! rotations `l` of the bones
+//! from the hand down to a phalanx, `B = B_hand l₁ l₂ …`, the rotation of the segment in the palm is
 //!
 //! `(B_hand T)⁻¹ B_hand l₁ l₂ … T R = T⁻¹ l₁ l₂ … T R`,
 //!
-//! from which the angles follow as from the joints of OpenXR. Which angles our hand has in the T-pose, and with them `R`, is found
-//! once for a skeleton: those of the base that bring each finger's first bone into its direction, the others zero.
+//! from which the angles follow as for OpenXR joints. The angles of our hand in the T-pose, and with them `R`, are
+//! computed
+//! once per skeleton: those of the base align each finger's first bone with its direction, the others are zero.
 
 #[cfg(test)]
 mod tests;
@@ -33,10 +38,10 @@ use crate::math::{Pose, Quat, Vec3};
 use crate::protocol::HumanBone;
 use crate::tracking::{ANGLES, Finger, SEGMENTS, Segment, Side};
 
-/// Bones that every humanoid body has on the way to a hand; it may have more.
+/// Bones that every humanoid has between hips and hand; there may be more.
 const NEEDED: [&str; 2] = ["Hips", "Spine"];
 
-/// A hand of ours as a part of a humanoid body.
+/// A hand as a part of a humanoid skeleton.
 #[derive(Clone, Debug)]
 pub struct HumanHand {
     side: Side,
@@ -46,7 +51,7 @@ pub struct HumanHand {
     palm: Quat,
     /// The segments in the T-pose: `T R`.
     rest: [Quat; SEGMENTS],
-    /// Where the middle finger begins in the palm.
+    /// Base of the middle finger in the palm.
     knuckle: Vec3,
 }
 
@@ -66,7 +71,7 @@ impl HumanHand {
         }
     }
 
-    /// The angles that the turns of the finger's bones say, rad; `None` beyond a bone that is not known.
+    /// Angles from the rotations of the finger's bones, rad; `None` beyond an unknown bone.
     pub fn angles(&self, turn: impl Fn(Segment) -> Option<Quat>) -> [Option<f64>; ANGLES] {
         let mut joints = [Joint::default(); JOINTS];
         joints[PALM].orientation = Some(Quat::identity());
@@ -81,7 +86,7 @@ impl HumanHand {
         self.reader.read(&joints).angles
     }
 
-    /// Our palm if the hand's bone, which begins at the wrist, is there; the knuckle of the middle finger is where its bone begins.
+    /// The palm for a pose of the hand bone, whose origin is the wrist; the base of the middle finger coincides.
     pub fn palm(&self, hand: &Pose, middle: Option<Vec3>) -> Pose {
         let turn = hand.rotation * self.palm;
         let wrist = hand.translation.vector;
@@ -89,7 +94,7 @@ impl HumanHand {
         Pose::from_parts(position.into(), turn)
     }
 
-    /// The bones of our hand: that of the hand, which begins where our palm does, in the world; the others in their parents.
+    /// The bones of our hand: the hand bone, with its origin at our palm's, in the world; the others in their parents.
     pub fn bones(&self, palm: &Pose, angles: &[f64; ANGLES]) -> [(HumanBone, Pose); SEGMENTS] {
         let kinematics = self.skeleton.kinematics(palm, angles);
         let placed = |segment: Segment| {
@@ -104,8 +109,8 @@ impl HumanHand {
     }
 }
 
-/// The angles of a hand in the T-pose: of each base those that bring the bone into its direction, by Gauss and Newton. A change `δ` of
-/// the two angles about the axes `a` moves the direction `d` by `[a₀ × d, a₁ × d] δ`.
+/// The angles of a hand in the T-pose: those of each base align the bone with its direction, by Gauss–Newton. A change
+/// `δ` of the two angles about the axes `a` moves the direction `d` by `[a₀ × d, a₁ × d] δ`.
 fn t_pose(side: Side, skeleton: &Skeleton) -> [f64; ANGLES] {
     let thumb_side = if side == Side::Left { 1.0 } else { -1.0 };
     let mut angles = [0.0; ANGLES];
@@ -121,7 +126,7 @@ fn t_pose(side: Side, skeleton: &Skeleton) -> [f64; ANGLES] {
             let [a, b] = [0, 1].map(|k| kinematics.axes[first + k].cross(&d));
             let off = wanted - d;
             let normal = Matrix2::new(a.dot(&a), a.dot(&b), a.dot(&b), b.dot(&b));
-            // A finger that cannot be turned so stays as near as it came.
+            // A finger that cannot reach its direction stays at the closest.
             if let Some(inverse) = normal.try_inverse() {
                 let change = inverse * Vector2::new(a.dot(&off), b.dot(&off));
                 (angles[first], angles[first + 1]) = (angles[first] + change.x, angles[first + 1] + change.y);
@@ -131,34 +136,35 @@ fn t_pose(side: Side, skeleton: &Skeleton) -> [f64; ANGLES] {
     angles
 }
 
-/// A body that another program tells of bone by bone, and its hands.
+/// A skeleton received bone by bone, and its hands.
 #[derive(Clone, Debug)]
 pub struct Body {
     hands: [HumanHand; 2],
     bones: HashMap<HumanBone, Pose>,
-    /// Whether the hips were told twice: then every bone that the sender has was told once.
+    /// Whether the hips were received twice: then every bone of the sender was received once.
     is_whole: bool,
-    /// The frame of each hand that is being told: some programs send every bone in a datagram of its own.
+    /// The current frame of each hand: some programs send every bone in its own datagram.
     frames: [Frame; 2],
 }
 
-/// The bones of a hand that were told since its last reading. A frame is complete when every bone of the last one has come again. A bone
-/// that comes a second time, or after a pause, begins the next frame: others were lost, or the first frame was heard from its middle on.
+/// The bones of a hand received since its last reading. A frame is complete when it has every bone of the last one. A
+/// repeated bone, or one after a pause, starts the next frame: others were lost, or the first frame was joined in the
+/// middle.
 #[derive(Clone, Debug, Default)]
 struct Frame {
     told: HashSet<HumanBone>,
     last: HashSet<HumanBone>,
-    /// Whether the last frame was not complete. Bones that are missing twice are not waited for any more.
+    /// Whether the last frame was incomplete. Bones that are missing twice are not expected any more.
     was_short: bool,
 }
 
 impl Frame {
-    /// A bone is told; says whether it begins the next frame.
+    /// Adds a bone; returns whether it starts the next frame.
     fn begins_with(&self, bone: HumanBone) -> bool {
         self.told.contains(&bone)
     }
 
-    /// Whether nothing is missing. What the first frame consists of is not known, so its first datagram is taken for the whole.
+    /// Whether nothing is missing. The bones of the first frame are unknown, so its first datagram counts as complete.
     fn is_complete(&self) -> bool {
         !self.told.is_empty() && self.told.is_superset(&self.last)
     }
@@ -177,7 +183,7 @@ impl Frame {
 }
 
 impl Body {
-    /// A body of which nothing is known yet.
+    /// An unknown skeleton.
     pub fn new(left: &Skeleton, right: &Skeleton) -> Self {
         let hands = [HumanHand::new(Side::Left, left), HumanHand::new(Side::Right, right)];
         Self { hands, bones: HashMap::new(), is_whole: false, frames: Default::default() }
@@ -188,7 +194,7 @@ impl Body {
         !self.bones.is_empty()
     }
 
-    /// A bone is here in its parent.
+    /// Sets the pose of a bone in its parent.
     pub fn set(&mut self, bone: HumanBone, pose: &Pose) {
         let was_known = self.bones.insert(bone, *pose).is_some();
         self.is_whole |= was_known && bone.name() == NEEDED[0];
@@ -197,22 +203,22 @@ impl Body {
         }
     }
 
-    /// The hand whose frame a bone ends, because it has been told in that frame already; to be asked before [`Body::set`].
+    /// The hand whose frame a bone ends because the frame already has it; call before [`Body::set`].
     pub fn ended_by(&self, bone: HumanBone) -> Option<Side> {
         bone.hand().map(|(side, _)| side).filter(|side| self.frames[*side as usize].begins_with(bone))
     }
 
-    /// Whether a frame of a hand has begun and is not complete.
+    /// Whether a frame of a hand has started and is incomplete.
     pub fn is_open(&self, side: Side) -> bool {
         !self.frames[side as usize].told.is_empty()
     }
 
-    /// What is known of a hand, if a frame of it is complete.
+    /// The reading of a hand, if its frame is complete.
     pub fn news(&mut self, side: Side) -> Option<HandReading> {
         self.frames[side as usize].is_complete().then(|| self.end_frame(side))
     }
 
-    /// What is known of a hand; its frame ends here, complete or not.
+    /// The reading of a hand; ends its frame, complete or not.
     pub fn end_frame(&mut self, side: Side) -> HandReading {
         self.frames[side as usize].end();
         let hand = &self.hands[side as usize];
@@ -222,7 +228,8 @@ impl Body {
         HandReading { palm: self.placed(side).map(|placed| hand.palm(&placed, middle)), angles }
     }
 
-    /// The hand's bone in the world, if the whole chain up to the hips is known. A body that has no root is its own.
+    /// The hand bone in the world, if the whole chain up to the hips is known. Without a root the hips are relative to
+    /// the world.
     fn placed(&self, side: Side) -> Option<Pose> {
         let known = |name: &str| HumanBone::named(name).is_some_and(|bone| self.bones.contains_key(&bone));
         let arm =
@@ -232,7 +239,7 @@ impl Body {
         let mut pose = *self.bones.get(&hand).filter(|_| is_whole)?;
         let mut above = hand;
         while let Some(parent) = above.parent() {
-            // Chest and shoulders need not be there; what hangs on them hangs on the next then.
+            // Chest and shoulders are optional; their children then belong to the next ancestor.
             pose = self.bones.get(&parent).map_or(pose, |parent| parent * pose);
             above = parent;
         }

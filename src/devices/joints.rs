@@ -1,22 +1,21 @@
-//! From the 26 joints that XR_EXT_hand_tracking gives of a hand to the palm and the twenty angles. Plain numbers: nothing
-//! here knows of a runtime.
+//! From the 26 joints of XR_EXT_hand_tracking to the palm and the twenty angles. Independent of any runtime.
 //!
-//! A joint's frame sits at the near end of its bone, −Z to the tip, +Y to the back, as the frames of our segments. The
-//! angles are those that bring the segments of a given skeleton nearest to the joints' orientations, so lengths of the
-//! user's bones do not matter.
+//! A joint's frame is at the proximal end of its bone, −Z to the tip, +Y to the back, like our segment frames. The
+//! angles bring the segments of a given skeleton closest to the joints' orientations, so the user's bone lengths do not
+//! matter.
 
 use crate::hand::Skeleton;
 use crate::math::{Pose, Quat, Vec3};
 use crate::tracking::{ANGLES, Finger};
 
-/// Joints of a hand.
+/// Number of joints of a hand.
 pub const JOINTS: usize = 26;
-/// The palm's place among the joints.
+/// Index of the palm.
 pub const PALM: usize = 0;
-/// The wrist's.
+/// Index of the wrist.
 pub const WRIST: usize = 1;
 
-/// The place of the joint at the near end of a finger's `place`th phalanx; 3 is the tip.
+/// Index of the joint at the proximal end of a finger's `place`th phalanx; 3 is the tip.
 pub fn phalanx(finger: Finger, place: usize) -> usize {
     match finger {
         Finger::Thumb => 2 + place,
@@ -24,7 +23,7 @@ pub fn phalanx(finger: Finger, place: usize) -> usize {
     }
 }
 
-/// The place of a finger's metacarpal; the thumb's is its first phalanx here as everywhere.
+/// Index of a finger's metacarpal; for the thumb its first phalanx.
 pub fn metacarpal(finger: Finger) -> usize {
     match finger {
         Finger::Thumb => 2,
@@ -32,18 +31,18 @@ pub fn metacarpal(finger: Finger) -> usize {
     }
 }
 
-/// A joint, as far as it is known.
+/// A joint with the known parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Joint {
-    /// Where it is, m.
+    /// Position, m.
     pub position: Option<Vec3>,
-    /// How its frame is turned.
+    /// Orientation.
     pub orientation: Option<Quat>,
 }
 
 impl Joint {
-    /// A joint from raw numbers: x, y, z in metres and the quaternion x, y, z, w. What is not finite, or no rotation, is not
-    /// known.
+    /// A joint from raw numbers: x, y, z in metres and the quaternion x, y, z, w. Non-finite positions and invalid
+    /// rotations are unknown.
     pub fn new(position: [f64; 3], orientation: [f64; 4]) -> Self {
         let [x, y, z, w] = orientation;
         let raw = nalgebra::Quaternion::new(w, x, y, z);
@@ -54,32 +53,32 @@ impl Joint {
     }
 }
 
-/// What the joints say of a hand.
+/// The reading of a hand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HandReading {
-    /// The palm, if it can be told.
+    /// The palm, if known.
     pub palm: Option<Pose>,
-    /// The angles, rad; `None` where a joint that is needed is not known.
+    /// The angles, rad; `None` if a required joint is unknown.
     pub angles: [Option<f64>; ANGLES],
 }
 
-/// Reads joints as angles of a skeleton.
+/// Converts joints to angles of a skeleton.
 #[derive(Clone, Debug)]
 pub struct JointReader {
     fingers: [Base; 5],
 }
 
-/// What a skeleton says of a finger.
+/// Constants of a finger.
 #[derive(Clone, Debug)]
 struct Base {
-    /// The finger's frame with all angles zero, in the palm's.
+    /// Frame of the finger with all angles zero, in the palm.
     frame: Quat,
     /// Axes of the four angles in the finger's frame.
     axes: [Vec3; 4],
 }
 
 impl JointReader {
-    /// A reader for hands with this skeleton: its side, its directions and its axes count.
+    /// A reader for hands with this skeleton, of which side, directions and axes are used.
     pub fn new(skeleton: &Skeleton) -> Self {
         let straight = skeleton.kinematics(&Pose::identity(), &[0.0; ANGLES]);
         let base = |f: usize| {
@@ -110,12 +109,12 @@ impl JointReader {
     }
 }
 
-/// The palm joint's orientation, or that of the middle metacarpal, which the palm's frame is defined by.
+/// Orientation of the palm joint, or that of the middle metacarpal, which defines the palm frame.
 fn palm_orientation(joints: &[Joint; JOINTS]) -> Option<Quat> {
     joints[PALM].orientation.or(joints[metacarpal(Finger::Middle)].orientation)
 }
 
-/// The palm joint's position, or the middle of the middle metacarpal.
+/// Position of the palm joint, or the middle of the middle metacarpal.
 fn palm_position(joints: &[Joint; JOINTS]) -> Option<Vec3> {
     let end = |joint: usize| joints[joint].position;
     let middle = || Some(0.5 * (end(metacarpal(Finger::Middle))? + end(phalanx(Finger::Middle, 0))?));

@@ -1,33 +1,31 @@
 use std::fmt;
 
-#[cfg(unix)]
 use super::wire;
-#[cfg(unix)]
 use crate::protocol::{Format, Link};
 
-/// A thing that is plugged in or installed, or why it cannot be used.
+/// A connected or installed device, or why a kind cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What it is.
+    /// Kind of device.
     pub kind: Kind,
-    /// What to call it: the path of a port, the name of a runtime or a gamepad.
+    /// Name: the path of a port, the name of a runtime or a gamepad.
     pub name: String,
-    /// What else is known of it; may be empty.
+    /// Further information; may be empty.
     pub detail: String,
     /// Its USB ids, vendor and product, if it has any.
     pub usb: Option<(u16, u16)>,
-    /// Why it cannot be used and what to do about it, in one sentence without a full stop.
+    /// Why it cannot be used and the remedy, one sentence without a full stop.
     pub problem: Option<String>,
 }
 
 /// The kinds of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// A serial port; a glove or a tracker may be behind it.
+    /// A serial port, to which a glove or a tracker may be connected.
     SerialPort,
-    /// A USB device that is read by its reports: a glove or a GameTrak.
+    /// A USB HID device: a glove or a GameTrak.
     Usb,
-    /// The OpenXR runtime and the headset behind it.
+    /// The OpenXR runtime and its headset.
     OpenXr,
     /// A gamepad or joystick.
     Gamepad,
@@ -58,19 +56,19 @@ impl fmt::Display for Found {
 }
 
 impl Found {
-    /// A kind of which nothing can be used.
+    /// A kind that cannot be used.
     pub(super) fn problem(kind: Kind, problem: impl Into<String>) -> Self {
         Self { kind, name: String::new(), detail: String::new(), usb: None, problem: Some(problem.into()) }
     }
 }
 
-/// Everything that is there, by kind: each serial port, each USB device of a kind we know, the OpenXR runtime, each gamepad. A kind that cannot be looked
-/// for has one entry, with the problem.
+/// All devices by kind: each serial port, each known USB device, the OpenXR runtime, each gamepad. A kind that cannot
+/// be enumerated has one entry with the problem.
 pub fn list() -> Vec<Found> {
     [serial_ports(), reports(), runtime(), gamepads()].concat()
 }
 
-/// That a Cargo feature was left out, and how to build with it.
+/// Message for a missing Cargo feature.
 #[cfg_attr(all(feature = "serial", feature = "openxr", feature = "gamepad"), allow(dead_code))]
 pub(super) fn left_out(feature: &str) -> String {
     format!("built without the Cargo feature `{feature}`; build with `cargo install --path . --features {feature}`")
@@ -83,8 +81,7 @@ fn serial_ports() -> Vec<Found> {
     vec![Found::problem(Kind::SerialPort, left_out("serial"))]
 }
 
-/// The USB devices whose reports a format is known for; mice and keyboards are nobody's business.
-#[cfg(unix)]
+/// The USB devices whose reports have a known format; mice and keyboards are left out.
 fn reports() -> Vec<Found> {
     let is_known = |(vendor, product): (u16, u16)| {
         let fits = |link: Link| matches!(link, Link::Usb { vendor: v, product: p } if v == vendor && p.is_none_or(|p| p == product));
@@ -98,10 +95,6 @@ fn reports() -> Vec<Found> {
         problem: None,
     };
     wire::hid_devices().into_iter().filter(|(_, ids, _)| is_known(*ids)).map(found).collect()
-}
-#[cfg(not(unix))]
-fn reports() -> Vec<Found> {
-    Vec::new()
 }
 
 #[cfg(feature = "openxr")]
@@ -122,7 +115,7 @@ fn gamepads() -> Vec<Found> {
 mod tests {
     use super::*;
 
-    /// Whatever the machine has, looking works, and what is usable has a name.
+    /// Listing works on any machine, and usable devices have a name.
     #[test]
     fn everything_found_has_a_name_or_a_problem() {
         let found = list();
@@ -135,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feature_left_out_is_named() {
+    fn a_missing_feature_is_reported() {
         let features = [
             (Kind::SerialPort, "serial", cfg!(feature = "serial")),
             (Kind::OpenXr, "openxr", cfg!(feature = "openxr")),

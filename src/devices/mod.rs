@@ -1,8 +1,11 @@
 //! Rank 7: gloves, trackers, headsets and gamepads. The only module that names openxr, gilrs and serialport.
+//!
+//! `examples/grasp.rs` opens a glove by the name of its profile; `examples/own_device.rs` is a source of your own in one file.
 
 mod assemble;
 pub mod calibration;
 pub mod emulator;
+mod error;
 pub mod filter;
 pub mod fusion;
 pub mod gamepads;
@@ -23,8 +26,9 @@ mod wired;
 
 #[cfg(feature = "openxr")]
 pub use self::openxr::start_openxr;
+pub use error::DeviceError;
 pub use list::{Found, Kind, list};
 pub use source::{
-    ButtonEvent, SourceFeed, SourceHandle, SourceSample, SourceState, SourceStatistics, Told, Touch, Vibration,
+    ButtonEvent, HandForces, SourceFeed, SourceHandle, SourceSample, SourceState, SourceStatistics, Told, Vibration,
 };
 pub use start::{Hands, start, start_on};

@@ -15,12 +15,12 @@ pub(super) fn list() -> Vec<Found> {
     }
 }
 
-/// The serial ports as the system has them, or why they cannot be listed.
+/// The serial ports of the system, or why they cannot be listed.
 pub(super) fn ports() -> Result<Vec<SerialPortInfo>, String> {
     if cfg!(target_os = "linux") { ports_in(Path::new(LINUX)) } else { available() }
 }
 
-/// The serial ports that a folder of the system lists. A container may not have it, and the crate would panic.
+/// The serial ports listed in a folder of the system. A container may not have it, and the crate would panic.
 fn ports_in(folder: &Path) -> Result<Vec<SerialPortInfo>, String> {
     if folder.is_dir() {
         return available();
@@ -57,13 +57,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_system_without_a_list_of_ports_says_so() {
+    fn a_system_without_a_port_list_is_reported() {
         let problem = ports_in(Path::new("/no/such/folder")).expect_err("there is no such folder");
         assert_eq!(problem, "the serial ports cannot be listed: there is no /no/such/folder");
     }
 
     #[test]
-    fn a_usb_port_tells_its_ids_and_the_names_it_has() {
+    fn a_usb_port_lists_its_ids_and_names() {
         let usb = UsbPortInfo {
             vid: 0x0403,
             pid: 0x6001,

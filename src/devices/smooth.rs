@@ -4,7 +4,7 @@ use crate::math::{Quat, Vec3};
 use crate::protocol::{FlexReading, SENSORS};
 use crate::tracking::ANGLES;
 
-/// The filters of what a device tells of one hand.
+/// The filters of one hand of a device.
 pub(super) struct Smoother {
     settings: Option<FilterSettings>,
     bends: [Option<OneEuro<f64>>; SENSORS],
@@ -14,7 +14,7 @@ pub(super) struct Smoother {
 }
 
 impl Smoother {
-    /// Filters as a profile has them, or none.
+    /// The filters of a profile, or none.
     pub fn new(settings: Option<FilterSettings>) -> Self {
         Self { settings, bends: [None; SENSORS], angles: [None; ANGLES], position: None, orientation: None }
     }

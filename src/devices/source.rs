@@ -1,5 +1,5 @@
-//! Where samples of hands come from while the program runs. Every source lives in a thread of its own and is held by a
-//! [`SourceHandle`]; the thread talks through a [`SourceFeed`]. Neither ever waits for the other.
+//! Sources of hand samples. Every source runs in its own thread and is held by a [`SourceHandle`]; the thread
+//! communicates through a [`SourceFeed`]. Neither blocks the other.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -12,77 +12,77 @@ use crate::math::{Pose, Quat, Vec3};
 use crate::protocol::{DecodeStatistics, FlexReading};
 use crate::tracking::{ANGLES, Side};
 
-/// Samples that may wait to be read: five seconds of the fastest glove. Beyond, the oldest are thrown away.
+/// Maximum number of queued samples: five seconds of the fastest glove. Beyond, the oldest are discarded.
 const WAITING: usize = 1024;
-/// Wishes and buttons that may wait: whoever does not look at them loses the rest.
-const WISHES: usize = 64;
-/// How long a dropped handle waits for its thread, which may be inside a call of a driver that hangs.
+/// Button events that may wait to be read. Beyond, the newest are lost.
+const BUTTONS: usize = 64;
+/// Time that a dropped handle waits for its thread, which may be blocked in a driver call.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What a source says of one hand at one instant.
+/// A sample of one hand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SourceSample {
-    /// When it was measured, s since the instant that the source was given when it was started.
+    /// Time of the measurement, s since the start instant of the source.
     pub time: f64,
-    /// Of which hand.
+    /// Hand.
     pub side: Side,
-    /// Where the palm is in the frame of the source, m; `None` from a glove.
+    /// Position of the palm in the frame of the source, m; `None` from a glove.
     pub position: Option<Vec3>,
-    /// How the palm is turned in the frame of the source.
+    /// Orientation of the palm in the frame of the source.
     pub orientation: Option<Quat>,
-    /// The joint angles, rad; `None` where the source does not see or has no such joint.
+    /// Joint angles, rad; `None` if the source does not measure the joint.
     pub angles: [Option<f64>; ANGLES],
-    /// What the sensors of a glove said, in parts of the scale of the wire.
+    /// Raw sensor values of a glove, as fractions of the wire scale.
     pub flex: FlexReading,
-    /// How far they are bent, from the flat hand, 0, to the fist, 1.
+    /// Bends from 0 (flat hand) to 1 (fist).
     pub bends: FlexReading,
-    /// Buttons that are held down, one bit each.
+    /// Pressed buttons, one bit each.
     pub buttons: u32,
-    /// From the wrist to the tip of the middle finger, m, where the source measures it.
+    /// Length from the wrist to the tip of the middle finger, m, if measured.
     pub hand_length: Option<f64>,
 }
 
 impl SourceSample {
-    /// A sample that says nothing yet.
+    /// An empty sample.
     pub fn new(time: f64, side: Side) -> Self {
         let (flex, bends) = (FlexReading::default(), FlexReading::default());
         let (position, orientation) = (None, None);
         Self { time, side, position, orientation, angles: [None; ANGLES], flex, bends, buttons: 0, hand_length: None }
     }
 
-    /// The palm's placement, if all of it is known.
+    /// Pose of the palm, if completely known.
     pub fn palm(&self) -> Option<Pose> {
         self.position.zip(self.orientation).map(|(position, turn)| Pose::from_parts(position.into(), turn))
     }
 
-    /// Whether it tells of anything.
+    /// Whether it has any value.
     pub fn says_something(&self) -> bool {
         self.position.is_some() || self.orientation.is_some() || self.has_angles()
     }
 
-    /// Whether it tells of any joint.
+    /// Whether it has any joint angle.
     pub fn has_angles(&self) -> bool {
         self.angles.iter().any(Option::is_some)
     }
 }
 
-/// How it stands with a source, or with one hand of it.
+/// State of a source, or of one of its hands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceState {
-    /// Looked for, not found yet.
+    /// Searching.
     Connecting,
-    /// Found; it has not said anything of the hand yet.
+    /// Connected; no sample of the hand yet.
     Connected,
-    /// Samples come.
+    /// Receiving samples.
     Streaming,
-    /// Samples came, and none come now: the hand is out of sight or its glove is silent.
+    /// No more samples: the hand is not tracked or its glove is silent.
     Stale,
-    /// Not there or gone, and why, in one sentence without a full stop. The source keeps trying.
+    /// Not connected, and why, one sentence without a full stop. The source keeps trying.
     Lost(String),
 }
 
 impl SourceState {
-    /// How near a state is to samples.
+    /// Rank of a state; the highest is streaming.
     fn rank(&self) -> u8 {
         match self {
             Self::Connecting | Self::Lost(_) => 0,
@@ -105,191 +105,209 @@ impl std::fmt::Display for SourceState {
     }
 }
 
-/// A wish to have a hand feel something.
+/// A request to vibrate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vibration {
-    /// Which hand.
+    /// Hand.
     pub side: Side,
-    /// How strong, 0 to 1.
+    /// Amplitude, 0 to 1.
     pub amplitude: f64,
-    /// How long.
+    /// Duration.
     pub duration: Duration,
 }
 
-/// What a hand feels in the simulation.
+/// Contact forces on a hand in the simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Touch {
-    /// Which hand.
+pub struct HandForces {
+    /// Hand.
     pub side: Side,
-    /// Normal force on the phalanges of each finger together, N.
+    /// Total normal force on the phalanges of each finger, N.
     pub fingers: [f64; 5],
     /// Normal force on the palm, N.
     pub palm: f64,
-    /// Greatest pressure on each finger, then on the palm, Pa.
+    /// Maximum pressure on each finger and on the palm, Pa.
     pub pressure: [f64; 6],
 }
 
-/// A button of a device went down or up.
+/// A button was pressed or released.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ButtonEvent {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Down or up.
+    /// Whether it is down.
     pub pressed: bool,
 }
 
-/// How a source fares.
+/// Status of a source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceStatistics {
-    /// What its decoder met, since the device was opened last.
+    /// Decoder statistics since the device was last opened.
     pub decode: DecodeStatistics,
-    /// What is probably wrong and what to do about it.
+    /// The probable problem and its remedy.
     pub hint: Option<String>,
-    /// How often the device was opened.
+    /// Number of times that the device was opened.
     pub opened: u64,
-    /// Where it was found.
+    /// Port.
     pub port: String,
 }
 
-/// What both ends of a source look at.
+/// State shared by both ends of a source.
 #[derive(Debug)]
 struct Shared {
     /// Of the left and of the right hand.
     states: [SourceState; 2],
-    /// What the device was told that they feel.
+    /// Last haptic command for each hand.
     told: [Levels; 2],
+    /// The newest contact forces and vibration of each hand that the source has not taken yet. A newer value replaces an older.
+    touches: [Option<HandForces>; 2],
+    vibrations: [Option<Vibration>; 2],
     statistics: SourceStatistics,
 }
 
 impl Shared {
+    /// The next output that the source has not taken yet. Vibrations come first: they are rare and short.
+    fn next_output(&mut self) -> Option<Told> {
+        let vibration = self.vibrations.iter_mut().find_map(Option::take).map(Told::Vibrate);
+        vibration.or_else(|| self.touches.iter_mut().find_map(Option::take).map(Told::Feel))
+    }
+
     fn lock(shared: &Mutex<Self>) -> MutexGuard<'_, Self> {
         shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A source that runs. Dropping it stops the source.
+/// A running source. Dropping it stops the source.
 #[derive(Debug)]
 pub struct SourceHandle {
     name: String,
     samples: Receiver<SourceSample>,
     buttons: Receiver<ButtonEvent>,
     shared: Arc<Mutex<Shared>>,
-    /// Gone while dropping; that is how the thread is told to stop.
-    wishes: Option<Sender<Told>>,
-    /// Disconnected once the thread is through.
+    /// `None` while dropping, which tells the thread to stop.
+    wake: Option<Sender<()>>,
+    /// Disconnected when the thread has finished.
     running: Receiver<()>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl SourceHandle {
-    /// Starts a thread that feeds the handle until [`SourceFeed::wait_until`] tells it to stop.
+    /// Starts a thread that feeds the handle until [`SourceFeed::wait_until`] returns a request to stop.
     pub fn start(name: &str, body: impl FnOnce(&SourceFeed) + Send + 'static) -> std::io::Result<Self> {
         let (sender, samples) = bounded(WAITING);
-        let (wishes, told) = bounded(WISHES);
-        let (pressed, buttons) = bounded(WISHES);
+        // One token is enough: it says that there may be something in the slots.
+        let (wake, woken) = bounded(1);
+        let (pressed, buttons) = bounded(BUTTONS);
         let (alive, running) = bounded(0);
         let states = [SourceState::Connecting, SourceState::Connecting];
         let (told_levels, statistics) = ([Levels::ZERO; 2], SourceStatistics::default());
-        let shared = Arc::new(Mutex::new(Shared { states, told: told_levels, statistics }));
+        let shared = Arc::new(Mutex::new(Shared {
+            states,
+            told: told_levels,
+            touches: [None; 2],
+            vibrations: [None; 2],
+            statistics,
+        }));
         let feed = SourceFeed {
             sender,
             oldest: samples.clone(),
             buttons: pressed,
             shared: shared.clone(),
-            told,
+            woken,
             _alive: alive,
         };
         let thread = std::thread::Builder::new().name(name.into()).spawn(move || body(&feed))?;
-        let (wishes, thread) = (Some(wishes), Some(thread));
-        Ok(Self { name: name.into(), samples, buttons, shared, wishes, running, thread })
+        let (wake, thread) = (Some(wake), Some(thread));
+        Ok(Self { name: name.into(), samples, buttons, shared, wake, running, thread })
     }
 
-    /// What to call it.
+    /// Name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The samples of both hands, in the order of their times.
+    /// The samples of both hands in the order of their times.
     pub fn samples(&self) -> &Receiver<SourceSample> {
         &self.samples
     }
 
-    /// How it stands: with two hands, the better of their states.
+    /// State: the better one of two hands.
     pub fn state(&self) -> SourceState {
         let [left, right] = &Shared::lock(&self.shared).states;
         if left.rank() > right.rank() { left.clone() } else { right.clone() }
     }
 
-    /// How it stands with one hand.
+    /// State of one hand.
     pub fn state_of(&self, side: Side) -> SourceState {
         Shared::lock(&self.shared).states[side as usize].clone()
     }
 
-    /// How it fares.
+    /// Status.
     pub fn statistics(&self) -> SourceStatistics {
         Shared::lock(&self.shared).statistics.clone()
     }
 
-    /// What to say of a source from which no sample comes: how it stands, and what is probably wrong.
+    /// Description of a source without samples: state and probable problem.
     pub fn complaint(&self) -> String {
         let (state, statistics) = (self.state(), self.statistics());
         let is_nonsense = statistics.decode.bytes > 0 && statistics.decode.packets == 0;
-        let nothing = if is_nonsense { "nothing that makes sense" } else { "nothing" };
+        let nothing = if is_nonsense { "no valid data" } else { "nothing" };
         let at = if statistics.port.is_empty() { String::new() } else { format!(" at {}", statistics.port) };
         let hint = statistics.hint.map_or(String::new(), |hint| format!("; {hint}"));
         format!("{}{at} sends {nothing} ({state}){hint}", self.name)
     }
 
-    /// Buttons as they are pressed and let go.
+    /// Button events.
     pub fn buttons(&self) -> &Receiver<ButtonEvent> {
         &self.buttons
     }
 
-    /// Tells what the hand feels, if the source can do something with it; to be told in every step, for silence is taken for
-    /// nothing to feel.
-    pub fn feel(&self, touch: Touch) {
-        self.wish(Told::Feel(touch));
+    /// Sends the contact forces on a hand, to be called in every step: without news a device lets go after its watchdog time.
+    /// A source that is slower than the caller gets the newest forces of each hand, and never older ones.
+    pub fn feel(&self, touch: HandForces) {
+        Shared::lock(&self.shared).touches[touch.side as usize] = Some(touch);
+        self.wake();
     }
 
-    /// What the device was last told that a hand feels; one that vibrates as a whole has its amplitude in all six levels.
+    /// Last haptic command for a hand; a device that vibrates as a whole has its amplitude in all six levels.
     pub fn told(&self, side: Side) -> Levels {
         Shared::lock(&self.shared).told[side as usize]
     }
 
-    /// Has a hand feel something, if the source can; otherwise nothing happens.
+    /// Vibrates a hand, if the source can.
     pub fn vibrate(&self, vibration: Vibration) {
-        self.wish(Told::Vibrate(vibration));
+        Shared::lock(&self.shared).vibrations[vibration.side as usize] = Some(vibration);
+        self.wake();
     }
 
-    fn wish(&self, wish: Told) {
-        if let Some(wishes) = &self.wishes {
-            // A source that has ended or hangs feels nothing.
-            let _ = wishes.try_send(wish);
+    fn wake(&self) {
+        if let Some(wake) = &self.wake {
+            // If a token waits already, the source will look; one that has ended does not.
+            let _ = wake.try_send(());
         }
     }
 }
 
 impl Drop for SourceHandle {
     fn drop(&mut self) {
-        self.wishes = None;
+        self.wake = None;
         let is_through = self.running.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected);
         if let Some(thread) = self.thread.take().filter(|_| is_through) {
-            // A panic has been told of as the source's state.
+            // A panic has been reported as the source's state.
             let _ = thread.join();
         }
     }
 }
 
-/// What a source is told while it waits.
+/// A request to a source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Told {
-    /// Nothing; the time is up.
+    /// None; the wait has timed out.
     Nothing,
-    /// To vibrate, now.
+    /// Vibrate.
     Vibrate(Vibration),
-    /// What the hand feels now.
-    Feel(Touch),
-    /// To stop: nobody holds the handle any more.
+    /// Current contact forces.
+    Feel(HandForces),
+    /// Stop: the handle was dropped.
     Stop,
 }
 
@@ -300,12 +318,12 @@ pub struct SourceFeed {
     oldest: Receiver<SourceSample>,
     buttons: Sender<ButtonEvent>,
     shared: Arc<Mutex<Shared>>,
-    told: Receiver<Told>,
+    woken: Receiver<()>,
     _alive: Sender<()>,
 }
 
 impl SourceFeed {
-    /// Hands a sample on, and notes that the hand is streaming. If nobody reads, the oldest sample makes room.
+    /// Sends a sample and marks the hand as streaming. If the queue is full, the oldest sample is discarded.
     pub fn send(&self, sample: SourceSample) {
         let mut next = sample;
         while let Err(TrySendError::Full(back)) = self.sender.try_send(next) {
@@ -315,32 +333,32 @@ impl SourceFeed {
         self.set_state_of(sample.side, SourceState::Streaming);
     }
 
-    /// Notes how it stands with both hands.
+    /// Sets the state of both hands.
     pub fn set_state(&self, state: SourceState) {
         Shared::lock(&self.shared).states = [state.clone(), state];
     }
 
-    /// Notes how it stands with one hand.
+    /// Sets the state of one hand.
     pub fn set_state_of(&self, side: Side, state: SourceState) {
         Shared::lock(&self.shared).states[side as usize] = state;
     }
 
-    /// Notes what the device was told that a hand feels.
+    /// Sets the last haptic command for a hand.
     pub fn set_told(&self, side: Side, levels: Levels) {
         Shared::lock(&self.shared).told[side as usize] = levels;
     }
 
-    /// Notes how the source fares.
+    /// Sets the status.
     pub fn set_statistics(&self, change: impl FnOnce(&mut SourceStatistics)) {
         change(&mut Shared::lock(&self.shared).statistics);
     }
 
-    /// Hands on that a button went down or up; lost if nobody ever looks.
+    /// Sends a button event; lost if the queue is full.
     pub fn press(&self, name: String, pressed: bool) {
         let _ = self.buttons.try_send(ButtonEvent { name, pressed });
     }
 
-    /// Notes that nothing was heard of a hand: it is stale if something was heard before.
+    /// Marks a hand without new samples: stale if there were samples before.
     pub fn miss(&self, side: Side) {
         let state = &mut Shared::lock(&self.shared).states[side as usize];
         if *state == SourceState::Streaming {
@@ -348,7 +366,7 @@ impl SourceFeed {
         }
     }
 
-    /// Waits while nothing can be felt through the source; whether it shall go on then.
+    /// Waits for a source without haptics; returns whether to continue.
     pub fn rest_until(&self, deadline: Instant) -> bool {
         loop {
             match self.wait_until(deadline) {
@@ -359,22 +377,28 @@ impl SourceFeed {
         }
     }
 
-    /// What there is to do now, without waiting. A wait that is over at once would not do: it gives the processor away several times
-    /// before it looks at its deadline, which on a busy machine costs more than all the rest.
+    /// The pending request, without waiting. A wait with an elapsed deadline would yield the processor several times
+    /// first, which is expensive on a busy machine.
     pub fn told(&self) -> Told {
-        match self.told.try_recv() {
-            Ok(told) => told,
-            Err(TryRecvError::Empty) => Told::Nothing,
-            Err(TryRecvError::Disconnected) => Told::Stop,
-        }
+        // The token is taken before the slots are read, so that a value put in after that leaves another.
+        let woken = self.woken.try_recv();
+        let output = Shared::lock(&self.shared).next_output();
+        output.unwrap_or(if woken == Err(TryRecvError::Disconnected) { Told::Stop } else { Told::Nothing })
     }
 
-    /// Waits, and comes back early when there is something to do.
+    /// Waits, and returns early if there is a request.
     pub fn wait_until(&self, deadline: Instant) -> Told {
-        match self.told.recv_deadline(deadline) {
-            Ok(told) => told,
-            Err(RecvTimeoutError::Timeout) => Told::Nothing,
-            Err(RecvTimeoutError::Disconnected) => Told::Stop,
+        loop {
+            if let Some(output) = Shared::lock(&self.shared).next_output() {
+                return output;
+            }
+            match self.woken.recv_deadline(deadline) {
+                Ok(()) => {}
+                Err(RecvTimeoutError::Timeout) => return Told::Nothing,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Shared::lock(&self.shared).next_output().unwrap_or(Told::Stop);
+                }
+            }
         }
     }
 }
@@ -382,7 +406,7 @@ impl SourceFeed {
 impl Drop for SourceFeed {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.set_state(SourceState::Lost("the source has stopped on an error of its own".into()));
+            self.set_state(SourceState::Lost("the source stopped after an internal error".into()));
         }
     }
 }
@@ -391,7 +415,7 @@ impl Drop for SourceFeed {
 mod tests {
     use super::*;
 
-    /// A source that sends one sample of the left hand each millisecond, and repeats vibrations as buttons.
+    /// A source that sends one sample of the left hand per millisecond, and repeats vibrations as buttons.
     fn ticking() -> SourceHandle {
         SourceHandle::start("ticking", |feed| {
             let mut buttons = 0;
@@ -425,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_samples_make_room() {
+    fn the_oldest_samples_are_discarded() {
         let (sent, all_sent) = bounded(1);
         let source = SourceHandle::start("busy", move |feed| {
             (0..3000).for_each(|tick| feed.send(SourceSample::new(f64::from(tick), Side::Right)));
@@ -445,17 +469,49 @@ mod tests {
         assert_eq!(source.state_of(Side::Left), SourceState::Connecting, "never seen, so not stale");
     }
 
+    /// A source that was busy for a thousand steps gets the forces of the last one, once for each hand.
     #[test]
-    fn a_source_that_panics_says_so() {
+    fn the_newest_forces_win() {
+        let (go, wait) = bounded::<()>(0);
+        let (tell, heard) = bounded(16);
+        let source = SourceHandle::start("slow", move |feed| {
+            wait.recv().expect("the test goes on");
+            loop {
+                match feed.wait_until(Instant::now() + Duration::from_secs(20)) {
+                    Told::Feel(touch) => tell.send((touch.side, touch.palm)).expect("the test listens"),
+                    Told::Stop => return,
+                    _ => {}
+                }
+            }
+        })
+        .expect("a thread");
+        let touch = |side, palm| HandForces { side, fingers: [0.0; 5], palm, pressure: [0.0; 6] };
+        for step in 0..1000 {
+            source.feel(touch(Side::Left, f64::from(step)));
+            source.feel(touch(Side::Right, -f64::from(step)));
+        }
+        go.send(()).expect("the source waits");
+        let patience = Duration::from_secs(20);
+        let mut first = [(); 2].map(|()| heard.recv_timeout(patience).expect("forces"));
+        first.sort_by_key(|(side, _)| *side as usize);
+        assert_eq!(first, [(Side::Left, 999.0), (Side::Right, -999.0)]);
+        source.feel(touch(Side::Left, 7.0));
+        assert_eq!(heard.recv_timeout(patience), Ok((Side::Left, 7.0)), "and what comes later is not lost");
+        drop(source);
+        assert_eq!(heard.recv_timeout(patience), Err(RecvTimeoutError::Disconnected), "nothing older follows");
+    }
+
+    #[test]
+    fn a_panic_is_reported_as_state() {
         let source = SourceHandle::start("broken", |_| std::panic::resume_unwind(Box::new(()))).expect("a thread");
         let end = source.samples().recv_timeout(Duration::from_secs(20));
         assert_eq!(end, Err(RecvTimeoutError::Disconnected));
-        assert_eq!(source.state().to_string(), "lost: the source has stopped on an error of its own");
+        assert_eq!(source.state().to_string(), "lost: the source stopped after an internal error");
     }
 
-    /// A driver that never comes back does not keep the program from going on.
+    /// A driver call that never returns does not block the program.
     #[test]
-    fn a_source_that_hangs_is_left_alone() {
+    fn a_hanging_source_does_not_block() {
         let (release, never) = bounded::<()>(0);
         let hang = move |_: &SourceFeed| {
             let _ = never.recv();

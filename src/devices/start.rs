@@ -1,5 +1,6 @@
 use std::time::Instant;
 
+use super::error::DeviceError;
 use super::source::SourceHandle;
 use super::wire::{self, Opened};
 use super::wired;
@@ -7,7 +8,7 @@ use crate::assets::{DeviceKind, DeviceProfile};
 use crate::hand::Skeleton;
 use crate::protocol::Format;
 
-/// The hands that devices move: angles of joints are those of their skeletons.
+/// The hands that devices move; joint angles refer to their skeletons.
 #[derive(Clone, Debug)]
 pub struct Hands {
     /// The left one.
@@ -16,10 +17,10 @@ pub struct Hands {
     pub right: Skeleton,
 }
 
-/// Starts the device of a profile in its own thread; `epoch` is time zero of its samples. Whatever is missing or goes wrong with
-/// the device is told as the source's state, and tried again. An error is a device that this program cannot have.
-pub fn start(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> Result<SourceHandle, String> {
-    let failed = |error: std::io::Error| format!("no thread could be started for {}: {error}", profile.name);
+/// Starts the device of a profile in its own thread; `epoch` is time zero of its samples. Problems of the device are
+/// reported as the source's state, and retried. An error means that this build does not support the device.
+pub fn start(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> Result<SourceHandle, DeviceError> {
+    let failed = |error: std::io::Error| DeviceError::Thread { name: profile.name.clone(), error: error.to_string() };
     match &profile.kind {
         DeviceKind::Wire(format) => {
             let (own, format) = (profile.clone(), *format);
@@ -28,24 +29,33 @@ pub fn start(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> Result<S
         #[cfg(feature = "openxr")]
         DeviceKind::OpenXr => super::start_openxr(profile, hands, epoch).map_err(failed),
         #[cfg(not(feature = "openxr"))]
-        DeviceKind::OpenXr => Err(format!("OpenXR cannot be used: {}", super::list::left_out("openxr"))),
+        DeviceKind::OpenXr => Err(unsupported("OpenXR", "openxr")),
         #[cfg(feature = "gamepad")]
         DeviceKind::Gamepad | DeviceKind::GametrakJoystick => super::gamepads::start(profile, epoch).map_err(failed),
         #[cfg(not(feature = "gamepad"))]
-        DeviceKind::Gamepad | DeviceKind::GametrakJoystick => {
-            Err(format!("gamepads and joysticks cannot be used: {}", super::list::left_out("gamepad")))
+        DeviceKind::Gamepad | DeviceKind::GametrakJoystick => Err(unsupported("gamepads and joysticks", "gamepad")),
+        DeviceKind::Custom => {
+            Err(DeviceError::Unsupported("a custom device is started by the program that defines it".into()))
         }
-        DeviceKind::Motion(file) => Err(format!("{} is a motion; it is played by the program", file.display())),
+        DeviceKind::Motion(file) => {
+            Err(DeviceError::Unsupported(format!("{} is a motion; it is played by the runtime", file.display())))
+        }
     }
 }
 
-/// Starts the device of a profile that speaks a format, on a line that is opened in another way than its profile says.
+/// An error for devices that need a feature that this build does not have.
+#[cfg(not(all(feature = "openxr", feature = "gamepad")))]
+fn unsupported(devices: &str, feature: &str) -> DeviceError {
+    DeviceError::Unsupported(format!("{devices} cannot be used: {}", super::list::left_out(feature)))
+}
+
+/// Starts the device of a profile with another way of opening its connection.
 pub fn start_on(
     profile: &DeviceProfile,
     format: Format,
     hands: &Hands,
     epoch: Instant,
-    open: impl FnMut() -> Result<Opened, String> + Send + 'static,
+    open: impl FnMut() -> Result<Opened, DeviceError> + Send + 'static,
 ) -> std::io::Result<SourceHandle> {
     let (own, hands) = (profile.clone(), hands.clone());
     SourceHandle::start(&profile.name, move |feed| {

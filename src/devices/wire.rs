@@ -1,6 +1,9 @@
-//! What bytes come over: a serial line, datagrams of UDP, or the raw file of a USB device.
+//! Connections to devices: a serial line, UDP datagrams, or the reports of a USB device.
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
+mod hid;
+#[cfg(any(windows, target_os = "macos"))]
+#[path = "wire/hid_api.rs"]
 mod hid;
 #[cfg(feature = "serial")]
 mod serial;
@@ -9,36 +12,38 @@ use std::io;
 use std::net::UdpSocket;
 use std::time::Duration;
 
+use super::error::DeviceError;
 use crate::assets::{DeviceProfile, Port};
 use crate::protocol::{Format, Link};
 
-/// How long a read waits for bytes.
+/// Read timeout.
 pub const READ_WAIT: Duration = Duration::from_millis(10);
 
-/// A line to a device.
+/// A connection to a device.
 pub trait Wire: Send {
-    /// Reads what has come, and waits for it a little: nothing is `Ok(0)`, a line that is gone an error. Of datagrams and reports
-    /// one at a time.
+    /// Reads with a short timeout: `Ok(0)` if nothing arrived, an error if the connection is lost. Datagrams and
+    /// reports are read one at a time.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
     /// Sends bytes.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
 }
 
-/// An open line and where it was found.
+/// An open connection and its port.
 pub struct Opened {
-    /// The line.
+    /// Connection.
     pub wire: Box<dyn Wire>,
-    /// Where.
+    /// Port.
     pub port: String,
 }
 
-/// Opens the line to a device, or says why it cannot be, in one sentence without a full stop.
-pub fn open(profile: &DeviceProfile, format: &Format) -> Result<Opened, String> {
-    match format.link() {
+/// Opens the connection to a device, or returns why it failed, one sentence without a full stop.
+pub fn open(profile: &DeviceProfile, format: &Format) -> Result<Opened, DeviceError> {
+    let opened = match format.link() {
         Link::Serial { speeds } => open_serial(profile, profile.baud.unwrap_or(speeds[0])),
         Link::Udp { port } => open_udp(profile, port),
         Link::Usb { vendor, product } => open_reports(profile, vendor, product),
-    }
+    };
+    opened.map_err(DeviceError::Port)
 }
 
 #[cfg(feature = "serial")]
@@ -48,23 +53,27 @@ fn open_serial(profile: &DeviceProfile, baud: u32) -> Result<Opened, String> {
 
 #[cfg(not(feature = "serial"))]
 fn open_serial(_: &DeviceProfile, _: u32) -> Result<Opened, String> {
-    Err("serial ports need the feature `serial`, and this program was built without it".into())
+    Err("serial ports need the Cargo feature `serial`, which this build does not have".into())
 }
 
-#[cfg(unix)]
+#[cfg(any(target_os = "linux", windows, target_os = "macos"))]
 fn open_reports(profile: &DeviceProfile, vendor: u16, product: Option<u16>) -> Result<Opened, String> {
     hid::open(&profile.port, vendor, product)
 }
 
-#[cfg(not(unix))]
+#[cfg(not(any(target_os = "linux", windows, target_os = "macos")))]
 fn open_reports(_: &DeviceProfile, _: u16, _: Option<u16>) -> Result<Opened, String> {
-    Err("reports of USB devices are read on Linux only; use the device as a joystick or by another program".into())
+    Err("reports of USB devices are read on Linux, Windows and macOS only; use the device as a joystick".into())
 }
 
-/// The raw files of USB devices: path, ids and name of each.
-#[cfg(unix)]
+/// The USB devices that send reports: path, ids and name of each.
 pub(super) fn hid_devices() -> Vec<(String, (u16, u16), String)> {
-    hid::devices(std::path::Path::new(hid::LIST))
+    #[cfg(target_os = "linux")]
+    return hid::devices(std::path::Path::new(hid::LIST));
+    #[cfg(any(windows, target_os = "macos"))]
+    return hid::devices();
+    #[cfg(not(any(target_os = "linux", windows, target_os = "macos")))]
+    return Vec::new();
 }
 
 /// Datagrams.
@@ -73,14 +82,14 @@ struct Datagrams(UdpSocket);
 fn open_udp(profile: &DeviceProfile, usual: u16) -> Result<Opened, String> {
     let address = match &profile.port {
         Port::Named(address) => address.clone(),
-        // Only this machine is listened to unless somebody asks for more.
+        // Listens on the loopback address unless the profile says otherwise.
         Port::Auto | Port::Usb { .. } => format!("127.0.0.1:{usual}"),
     };
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::AddrInUse => {
-            format!("{address} is in use by another program; close it, or name another `port` in the profile")
+            format!("{address} is in use by another program; close it, or choose another `port` in the profile")
         }
-        _ => format!("{address} cannot be listened at: {error}"),
+        _ => format!("cannot listen at {address}: {error}"),
     };
     let socket = UdpSocket::bind(&address).map_err(failed)?;
     socket.set_read_timeout(Some(READ_WAIT)).map_err(failed)?;
@@ -92,7 +101,7 @@ impl Wire for Datagrams {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.0.recv(buffer) {
             Err(error) if is_nothing(&error) => Ok(0),
-            // What an earlier datagram of ours met; nothing is wrong with listening.
+            // The error of an earlier outgoing datagram; receiving still works.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(0),
             read => read,
         }
@@ -103,7 +112,7 @@ impl Wire for Datagrams {
     }
 }
 
-/// Whether an error only says that nothing came.
+/// Whether an error only means that nothing arrived.
 pub(super) fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

@@ -1,30 +1,31 @@
-//! A device that speaks bytes, in its own thread: found, opened, listened to, and looked for again when it is gone.
+//! A device with a byte protocol, in its own thread: searched, opened, read, and searched again when it is lost.
 
 use std::time::{Duration, Instant};
 
 use super::assemble::Assembler;
+use super::error::DeviceError;
 use super::haptics::{LevelDriver, Levels};
-use super::source::{SourceFeed, SourceState, Told, Touch};
+use super::source::{HandForces, SourceFeed, SourceState, Told};
 use super::start::Hands;
 use super::wire::{self, Opened, Wire};
 use crate::assets::DeviceProfile;
 use crate::protocol::{Decoder, ForceFeedback, Format, Host, HostLine, Link as ProtocolLink, Reading};
 use crate::tracking::Side;
 
-/// First and longest wait before a lost device is looked for again; each wait is twice the last.
+/// First and maximum delay before reconnecting; each delay is twice the last.
 const WAITS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
-/// Between two pieces that are sent: the 5DT gloves hold one byte until they have read it.
+/// Delay between two commands: the 5DT gloves buffer a single byte.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Silence after which a device is asked again, s.
+/// Silence after which a command is repeated, s.
 const OVERDUE: f64 = 0.25;
-/// Time after opening in which a device should have been understood, s.
+/// Time after opening in which a device should have sent valid data, s.
 const SILENT: f64 = 1.0;
-/// Bytes that are read at once. What a datagram has more would be lost, and a whole body in one has five thousand.
+/// Read buffer size. Longer datagrams would be truncated; one with a whole skeleton has five thousand bytes.
 const LARGEST: usize = 65_536;
-/// How often statistics are noted, s.
+/// Update interval of the statistics, s.
 const NOTE: f64 = 0.1;
 
-/// What is listened to.
+/// The device and its settings.
 #[derive(Clone, Copy)]
 pub(super) struct Device<'a> {
     pub profile: &'a DeviceProfile,
@@ -33,8 +34,8 @@ pub(super) struct Device<'a> {
     pub epoch: Instant,
 }
 
-/// Connects, listens, and connects again, until told to stop.
-pub(super) fn run(feed: &SourceFeed, device: Device<'_>, mut open: impl FnMut() -> Result<Opened, String>) {
+/// Connects, reads and reconnects until stopped.
+pub(super) fn run(feed: &SourceFeed, device: Device<'_>, mut open: impl FnMut() -> Result<Opened, DeviceError>) {
     let [shortest, longest] = WAITS;
     let mut wait = shortest;
     loop {
@@ -46,12 +47,12 @@ pub(super) fn run(feed: &SourceFeed, device: Device<'_>, mut open: impl FnMut() 
                     statistics.port = opened.port.clone();
                 });
                 wait = shortest;
-                match Line::new(opened, device).listen(feed) {
+                match Connection::new(opened, device).listen(feed) {
                     Ok(()) => return,
                     Err(why) => why,
                 }
             }
-            Err(why) => why,
+            Err(error) => error.to_string(),
         };
         feed.set_state(SourceState::Lost(why));
         if !feed.rest_until(Instant::now() + wait) {
@@ -61,8 +62,8 @@ pub(super) fn run(feed: &SourceFeed, device: Device<'_>, mut open: impl FnMut() 
     }
 }
 
-/// An open line.
-struct Line<'a> {
+/// An open connection.
+struct Connection<'a> {
     wire: Box<dyn Wire>,
     port: String,
     profile: &'a DeviceProfile,
@@ -70,18 +71,18 @@ struct Line<'a> {
     host: Box<dyn Host>,
     assembler: Assembler,
     motors: Option<Motors>,
-    /// Usual speed of the line, if it has one.
+    /// Default baud rate, if any.
     usual: Option<u32>,
     epoch: Instant,
     opened: f64,
-    /// When bytes were read last, when any came last, when a sample was made last, when statistics were noted last; s.
+    /// Times of the last read, of the last bytes, of the last sample and of the last statistics, s.
     read: f64,
     heard: f64,
     made: f64,
     noted: f64,
 }
 
-impl<'a> Line<'a> {
+impl<'a> Connection<'a> {
     fn new(opened: Opened, device: Device<'a>) -> Self {
         let Device { profile, format, hands, epoch } = device;
         let now = epoch.elapsed().as_secs_f64();
@@ -107,7 +108,7 @@ impl<'a> Line<'a> {
         self.epoch.elapsed().as_secs_f64()
     }
 
-    /// Listens until told to stop; an error is why the line is gone.
+    /// Reads until stopped; an error is the reason for losing the connection.
     fn listen(&mut self, feed: &SourceFeed) -> Result<(), String> {
         let start = self.host.start();
         self.send(&start)?;
@@ -119,7 +120,7 @@ impl<'a> Line<'a> {
                     Told::Vibrate(_) => {}
                     Told::Feel(touch) => self.feel(&touch),
                     Told::Stop => {
-                        // What cannot be said any more need not be.
+                        // Errors of the last commands are ignored.
                         let _ = self.let_go(feed);
                         let stop = self.host.stop();
                         let _ = self.send(&stop);
@@ -154,14 +155,14 @@ impl<'a> Line<'a> {
         self.send(&answer)
     }
 
-    fn feel(&mut self, touch: &Touch) {
+    fn feel(&mut self, touch: &HandForces) {
         let now = self.now();
         if let Some(motors) = self.motors.as_mut().filter(|motors| motors.side == touch.side) {
             motors.driver.feel(touch, now);
         }
     }
 
-    /// Tells the motors what is due.
+    /// Sends due commands to the actuators.
     fn drive_motors(&mut self, feed: &SourceFeed) -> Result<(), String> {
         let now = self.now();
         let due = self.motors.as_mut().and_then(|motors| motors.driver.due(now));
@@ -178,7 +179,7 @@ impl<'a> Line<'a> {
         let line = HostLine::Force(ForceFeedback(levels.fingers)).to_bytes(motors.force_maximum);
         feed.set_told(motors.side, Levels { palm: 0.0, ..*levels });
         match self.wire.write(&line) {
-            // A glove that does not listen; it may yet, and what it is told then is newer.
+            // The glove does not read; a later command will be newer.
             Err(error) if wire::is_nothing(&error) => Ok(()),
             Err(error) => Err(self.gone(&error)),
             Ok(()) => Ok(()),
@@ -196,10 +197,10 @@ impl<'a> Line<'a> {
     }
 
     fn gone(&self, error: &std::io::Error) -> String {
-        format!("{} is gone: unplugged or switched off ({error})", self.port)
+        format!("lost {}: disconnected or switched off ({error})", self.port)
     }
 
-    /// Notes how the device fares, and that a hand was not heard of.
+    /// Updates the status, and marks hands without new samples.
     fn note(&mut self, now: f64, feed: &SourceFeed) {
         if now - self.made > self.profile.stale {
             [Side::Left, Side::Right].into_iter().for_each(|side| feed.miss(side));
@@ -216,41 +217,39 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What to check if nothing was understood since the line was opened, and too little came for the decoder to say why.
+    /// What to check if nothing valid arrived since opening, and too little for the decoder to give a hint.
     fn silence(&self, now: f64) -> Option<String> {
         let (decode, port) = (self.decoder.statistics(), &self.port);
         if decode.packets > 0 || now - self.opened < SILENT {
             return None;
         }
         let Some(usual) = self.usual else {
-            return Some(format!(
-                "nothing has come to {port}: does the device, or the program on the other side, send there?"
-            ));
+            return Some(format!("no data at {port}: check that the device or the sending program uses this port"));
         };
         let came = match decode.bytes {
-            0 => format!("nothing has come from {port}: is the device switched on and at this port"),
-            _ => format!("bytes come from {port} and no packet: is it the device of the profile"),
+            0 => format!("no data from {port}: check that the device is switched on and at this port"),
+            _ => format!("received bytes from {port} but no packet: check that it is the device of the profile"),
         };
-        Some(format!("{came}, and is its speed {usual} baud?{}", self.set_speed()))
+        Some(format!("{came}, at {usual} baud{}", self.set_speed()))
     }
 
-    /// The speed that the line is set to, where it is not the usual one: most likely that is what is wrong.
+    /// The configured baud rate if it is not the default: probably the problem.
     fn set_speed(&self) -> String {
         let set = self.profile.baud.filter(|set| self.usual.is_some_and(|usual| usual != *set));
-        set.map_or(String::new(), |set| format!(" The profile sets {set}"))
+        set.map_or(String::new(), |set| format!("; the profile sets {set}"))
     }
 }
 
-/// The motors of a glove, one at each finger.
+/// The actuators of a glove, one per finger.
 struct Motors {
     side: Side,
     driver: LevelDriver,
-    /// The number of the largest force on the wire.
+    /// Wire value of the maximum force.
     force_maximum: u16,
 }
 
 impl Motors {
-    /// Those of a glove of OpenGloves whose profile wants them; other devices have none.
+    /// The actuators of an OpenGloves glove if its profile enables them; other devices have none.
     fn of(profile: &DeviceProfile, format: &Format) -> Option<Self> {
         let force_maximum = format.force_maximum()?;
         let driver = LevelDriver::new(profile.haptics?);

@@ -6,6 +6,13 @@
 //!
 //! The model is quasi-static and phenomenological: the force follows from the depth of the tool alone, and the shape from the force.
 //! Differences from the paper are marked `DEVIATION` in the code.
+//!
+//! ```
+//! use fingerpad::elastic::DuffingLaw;
+//!
+//! let law = DuffingLaw { mass: 1.0, linear: 40.0, cubic: 0.0 };
+//! assert_eq!(law.force(0.5), 20.0);
+//! ```
 
 mod anchors;
 mod contacts;

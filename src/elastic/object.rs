@@ -4,7 +4,7 @@ use super::error::ElasticError;
 use super::field::{Body, Field, Source};
 use super::friction::StickSlide;
 use super::options::ElasticOptions;
-use super::regions::{Carry, Press, Region, Tracker};
+use super::regions::{Carry, Region, RegionForce, Tracker};
 use super::tool::Tool;
 use crate::math::{Pose, Vec3};
 use crate::mesh::SurfaceMesh;
@@ -26,7 +26,7 @@ pub struct ElasticObject {
     point_area: f64,
     detector: Detector,
     tracker: Tracker,
-    /// One a region, and spare ones.
+    /// One per region, plus spare ones.
     fields: Vec<Field>,
     rest: Vec<Vec3>,
     patches: Vec<Patch>,
@@ -38,7 +38,7 @@ pub struct ElasticObject {
     last_tool_pose: Pose,
 }
 
-/// How tool and object are to each other.
+/// Contact state of tool and object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// The tool has not been placed yet.
@@ -53,7 +53,7 @@ pub enum Status {
     BadPose,
 }
 
-/// What a step answers.
+/// Result of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct ElasticResponse<'a> {
     /// Force on the tool in the world's frame, N.
@@ -62,7 +62,7 @@ pub struct ElasticResponse<'a> {
     pub torque: Vec3,
     /// Contact regions in the order of their creation, in the object's frame.
     pub regions: &'a [Region],
-    /// How tool and object are to each other.
+    /// Contact state.
     pub status: Status,
 }
 
@@ -147,8 +147,8 @@ impl ElasticObject {
         let decay = if dt > 0.0 { (-dt / self.options.settling).exp() } else { 1.0 };
         let mut pressing = 0;
         for i in 0..self.tracker.regions.len() {
-            if self.press(i, pressing) {
-                self.rub(i, decay);
+            if self.normal_of(i, pressing) {
+                self.friction_of(i, decay);
                 self.spread(i, pressing);
                 pressing += 1;
             } else {
@@ -165,7 +165,7 @@ impl ElasticObject {
     // DEVIATION: §IV.C computes the force of a region along the direction of deformation and splits it into a normal and
     // a tangential part. The parts of the displacement are used here, as §IV.B does for a point, so that a region that
     // shrinks to a point has the force of a point.
-    fn press(&mut self, i: usize, pressing: usize) -> bool {
+    fn normal_of(&mut self, i: usize, pressing: usize) -> bool {
         let (options, anchors, earlier) = (&self.options, &self.anchors, &self.fields[..pressing]);
         let limit = options.shape.depth_limit();
         let origin = self.tool_pose.translation.vector;
@@ -173,7 +173,7 @@ impl ElasticObject {
         let region = &mut self.tracker.regions[i];
         let contacts = &self.detector.contacts[self.detector.clusters[region.cluster].clone()];
         let points = &self.tool.points;
-        // Depth below the shape that earlier regions have left (Luo 2007, §VI.A).
+        // Depth below the shape deformed by earlier regions (Luo 2007, §VI.A).
         let depth = |contact: &Contact| {
             let mut depth = contact.probe.depth;
             if !earlier.is_empty() {
@@ -183,28 +183,28 @@ impl ElasticObject {
             }
             depth.min(limit)
         };
-        let press = Press::of(contacts, options, |c| points[c.point as usize].area, &origin, &centre, depth);
-        region.normal_force = press.force.norm();
+        let pressed = RegionForce::of(contacts, options, |c| points[c.point as usize].area, &origin, &centre, depth);
+        region.normal_force = pressed.force.norm();
         if region.normal_force <= 0.0 {
             return false;
         }
-        region.normal = press.force / region.normal_force;
-        region.force = press.force;
-        region.torque = press.torque;
-        region.origin = press.origin;
-        region.place = press.place;
-        region.depth = press.depth;
-        region.area = press.area;
+        region.normal = pressed.force / region.normal_force;
+        region.force = pressed.force;
+        region.torque = pressed.torque;
+        region.origin = pressed.origin;
+        region.place = pressed.place;
+        region.depth = pressed.depth;
+        region.area = pressed.area;
         region.contacts = contacts.len();
-        region.points = (press.area / self.point_area).max(1.0);
-        region.extent = contacts.iter().map(|c| (c.probe.foot - press.origin).norm()).fold(0.0, f64::max);
+        region.points = (pressed.area / self.point_area).max(1.0);
+        region.extent = contacts.iter().map(|c| (c.probe.foot - pressed.origin).norm()).fold(0.0, f64::max);
         true
     }
 
     /// Friction of a region.
     // DEVIATION: the paper has no compliant motion while there are several regions. Each sticks or slides by itself here,
     // so that friction is bounded however the tool moves.
-    fn rub(&mut self, i: usize, decay: f64) {
+    fn friction_of(&mut self, i: usize, decay: f64) {
         let inheritance = self.tracker.inheritance(self.tracker.regions[i].cluster);
         let (law, friction) = (&self.options.law, &self.options.friction);
         let region = &mut self.tracker.regions[i];
@@ -318,7 +318,7 @@ impl ElasticObject {
         self.normals.iter_mut().for_each(|n| *n = n.try_normalize(0.0).unwrap_or_else(Vec3::y));
     }
 
-    /// What the last step answered.
+    /// Result of the last step.
     pub fn response(&self) -> ElasticResponse<'_> {
         let regions = &self.tracker.regions;
         let (mut force, mut torque) = (Vec3::zeros(), Vec3::zeros());
@@ -336,7 +336,7 @@ impl ElasticObject {
         self.status = Status::Unplaced;
     }
 
-    /// What it was made from.
+    /// The options it was built from.
     pub fn options(&self) -> &ElasticOptions {
         &self.options
     }
@@ -346,7 +346,7 @@ impl ElasticObject {
         &self.tool
     }
 
-    /// Where the object is in the world.
+    /// Pose of the object in the world.
     pub fn pose(&self) -> &Pose {
         &self.pose
     }

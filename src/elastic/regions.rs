@@ -171,7 +171,7 @@ impl Tracker {
 
 /// How a region presses: the sum over its contacts (Luo 2007, §IV.C and appendix III).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Press {
+pub struct RegionForce {
     /// Normal force on the tool, N.
     pub force: Vec3,
     /// Its torque about the tool's origin, N m.
@@ -184,7 +184,7 @@ pub struct Press {
     pub depth: f64,
 }
 
-impl Press {
+impl RegionForce {
     /// Sums up contacts, whose depths below the shape that earlier regions have left are `depth(contact)`.
     pub fn of(
         contacts: &[Contact],

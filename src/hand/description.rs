@@ -1,13 +1,13 @@
 use crate::math::Vec3;
 use crate::tracking::{ANGLES, Finger, Segment, Side};
 
-/// Everything that makes one hand, in SI units. Written for a right hand; `side` mirrors it when the model is built.
+/// Complete description of a hand in SI units, written for a right hand; `side` mirrors it when the model is built.
 ///
-/// The palm's frame has its origin in the middle of the middle metacarpal, −Z towards the fingers, +Y out of the back of
-/// the hand and +X to the right, as OpenXR's palm joint.
+/// The palm frame has its origin at the middle of the middle metacarpal, −Z towards the fingers, +Y out of the back of
+/// the hand and +X to the right, like OpenXR's palm joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HandDescription {
-    /// Shown to people.
+    /// Display name.
     pub name: String,
     /// Left or right.
     pub side: Side,
@@ -19,9 +19,9 @@ pub struct HandDescription {
     pub tissue: Material,
     /// Density of bone, kg/m³.
     pub bone_density: f64,
-    /// Springs between the tracked hand and this one.
+    /// Springs between the tracked and the simulated hand.
     pub coupling: Coupling,
-    /// How finely it is meshed.
+    /// Mesh resolution.
     pub mesh: MeshOptions,
     /// Poses by name, in the order of the file.
     pub poses: Vec<NamedPose>,
@@ -32,11 +32,11 @@ pub struct HandDescription {
 pub struct PalmDescription {
     /// The wrist's centre in the palm's frame, m.
     pub wrist: Vec3,
-    /// Breadth of the skeleton at the wrist and at the knuckles, m.
+    /// Width of the skeleton at the wrist and at the knuckles, m.
     pub breadth: [f64; 2],
     /// Thickness of the skeleton, m.
     pub thickness: f64,
-    /// Tissue over it, m.
+    /// Tissue thickness over it, m.
     pub tissue: TissueThickness,
 }
 
@@ -56,23 +56,23 @@ pub struct TissueThickness {
 pub struct FingerDescription {
     /// Centre of its base joint in the palm's frame, m.
     pub base: Vec3,
-    /// Where it points with all angles zero, in the palm's frame.
+    /// Direction of the finger with all angles zero, in the palm frame.
     pub direction: Vec3,
-    /// Where its back (the nail) looks with all angles zero.
+    /// Direction of its back (the nail) with all angles zero.
     pub dorsal: Vec3,
-    /// Rotation axis of each angle, in the frame of the finger (−Z to the tip, +Y the back).
+    /// Rotation axis of each angle, in the finger frame (−Z to the tip, +Y the back).
     pub axes: [Vec3; 4],
-    /// Least and greatest value of each angle, rad.
+    /// Minimum and maximum of each angle, rad.
     pub limits: [[f64; 2]; 4],
-    /// Length of each phalanx from joint to joint, m; of the last the length of its bone.
+    /// Length of each phalanx from joint to joint, m; for the last the length of its bone.
     pub lengths: [f64; 3],
-    /// Radius of each bone at its near end, m.
+    /// Radius of each bone at its proximal end, m.
     pub bone_radius: [f64; 3],
-    /// Tissue around each phalanx at its near end.
+    /// Tissue around each phalanx at its proximal end.
     pub tissue: [TissueThickness; 3],
     /// Tissue beyond the last bone, m.
     pub tip: f64,
-    /// How far the pad of the last phalanx bulges, m.
+    /// Bulge of the pad of the last phalanx, m.
     pub pad: f64,
 }
 
@@ -85,9 +85,9 @@ pub struct Material {
     pub poisson: f64,
     /// Density, kg/m³.
     pub density: f64,
-    /// Rayleigh damping by mass, 1/s.
+    /// Mass-proportional Rayleigh damping, 1/s.
     pub damping_mass: f64,
-    /// Rayleigh damping by stiffness, s.
+    /// Stiffness-proportional Rayleigh damping, s.
     pub damping_stiffness: f64,
 }
 
@@ -112,38 +112,38 @@ pub struct Coupling {
     pub palm_rotation: f64,
     /// Stiffness of the joints: base flexion, base abduction, middle, tip, N·m/rad.
     pub joints: [f64; 4],
-    /// Damping as a fraction of critical, for the inertia that the coordinate has in the open hand.
+    /// Damping ratio, for the inertia of the coordinate in the open hand.
     pub damping_ratio: f64,
-    /// A tracked palm is followed no faster than this, m/s.
+    /// Maximum speed at which a tracked palm is followed, m/s.
     pub max_speed: f64,
-    /// A tracked palm that turns is followed no faster than this, rad/s.
+    /// Maximum angular speed at which a tracked palm is followed, rad/s.
     pub max_turn: f64,
-    /// A tracked joint is followed no faster than this, rad/s.
+    /// Maximum rate at which a tracked joint is followed, rad/s.
     pub max_joint_rate: f64,
-    /// The spring of the palm never pulls harder than this, N.
+    /// Maximum force of the palm spring, N.
     pub max_force: f64,
-    /// The spring of the palm's orientation never turns harder than this, N·m.
+    /// Maximum torque of the palm orientation spring, N·m.
     pub max_torque: f64,
-    /// The spring of a joint never turns harder than this, N·m.
+    /// Maximum torque of a joint spring, N·m.
     pub max_joint_torque: f64,
-    /// Stiffness of a joint's limits, N·m/rad.
+    /// Stiffness of the joint limits, N·m/rad.
     pub limit: f64,
 }
 
-/// How finely a hand is meshed.
+/// Mesh resolution of a hand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshOptions {
-    /// 1 gives about 1,500 tetrahedra for the fifteen phalanges; their number is proportional to it.
+    /// Factor on the number of tetrahedra; 1 gives about 1,500 for the fifteen phalanges.
     pub resolution: f64,
-    /// Parts into which each edge of the outer surface is cut for the collision skin.
+    /// Subdivisions of each edge of the outer surface for the collision skin.
     pub skin: usize,
-    /// Edge of the cells from which the visual skin is polygonised, m.
+    /// Cell size for polygonising the visual skin, m.
     pub visual: f64,
-    /// Meshes that stand in for generated ones, in the frame of the bone.
+    /// Meshes that replace the generated ones, in the bone frame.
     pub replaced: Vec<(Segment, crate::mesh::TetMesh)>,
 }
 
-/// A pose with a name.
+/// A named pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedPose {
     /// Its name.
@@ -152,10 +152,10 @@ pub struct NamedPose {
     pub angles: [f64; ANGLES],
 }
 
-/// The poses that every hand file has.
+/// Poses that every hand file must have.
 pub const POSES: [&str; 6] = ["open", "fist", "pinch", "point", "tripod", "rest"];
 
-/// Default values of the parts of a hand file that may be left out.
+/// Defaults of the optional parts of a hand file.
 impl Default for Coupling {
     fn default() -> Self {
         Self {
@@ -187,23 +187,23 @@ impl Default for MeshOptions {
 }
 
 impl HandDescription {
-    /// From the wrist's crease to the tip of the middle finger, m.
+    /// Length from the wrist crease to the tip of the middle finger, m.
     pub fn hand_length(&self) -> f64 {
         let middle = &self.fingers[Finger::Middle as usize];
         (middle.base - self.palm.wrist).norm() + middle.lengths.iter().sum::<f64>() + middle.tip
     }
 
-    /// Middle of the row of knuckles, across, m.
+    /// Centre of the row of knuckles along X, m.
     pub fn knuckles(&self) -> f64 {
         0.5 * (self.fingers[Finger::Index as usize].base.x + self.fingers[Finger::Little as usize].base.x)
     }
 
-    /// From the wrist to the knuckle of the middle finger along the palm, m.
+    /// Distance from the wrist to the knuckle of the middle finger along the palm, m.
     pub fn palm_length(&self) -> f64 {
         self.palm.wrist.z - self.fingers[Finger::Middle as usize].base.z
     }
 
-    /// The same hand with every length multiplied.
+    /// The same hand with all lengths scaled.
     pub fn scaled(&self, factor: f64) -> Self {
         let mut hand = self.clone();
         let tissue = |t: &mut TissueThickness| {
@@ -231,7 +231,7 @@ impl HandDescription {
         self.poses.iter().find(|p| p.name == name).map(|p| &p.angles)
     }
 
-    /// Least and greatest value of each of the twenty angles.
+    /// Minimum and maximum of each of the twenty angles.
     pub fn limits(&self) -> [[f64; 2]; ANGLES] {
         std::array::from_fn(|i| self.fingers[i / 4].limits[i % 4])
     }

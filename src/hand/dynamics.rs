@@ -7,14 +7,14 @@ use crate::math::{Mat3, Pose, Vec3, exp, log};
 use crate::problem::{CoordinateLaw, CoordinateTerm};
 use crate::tracking::{ANGLES, SEGMENTS, Segment, TrackedHand};
 
-/// Reduced coordinates of a hand: three of the palm's position, three of its orientation, twenty angles.
+/// Number of reduced coordinates of a hand: three of the palm position, three of its orientation, twenty angles.
 pub const REDUCED: usize = 6 + ANGLES;
 /// A vector of reduced velocities or forces: palm linear (world), palm angular (world), angles.
 pub type Reduced = SVector<f64, REDUCED>;
-/// A matrix over them.
+/// A matrix over reduced coordinates.
 pub type ReducedMatrix = SMatrix<f64, REDUCED, REDUCED>;
 
-/// Mass, centre and inertia of a rigid segment, in the frame of its bone.
+/// Mass, centre and inertia of a rigid segment, in its bone frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RigidInertia {
     /// kg.
@@ -28,7 +28,7 @@ pub struct RigidInertia {
 /// Layer 2: state of the reduced hand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReducedState {
-    /// The palm's placement in the world.
+    /// Pose of the palm in the world.
     pub palm: Pose,
     /// The twenty angles, rad.
     pub angles: [f64; ANGLES],
@@ -60,22 +60,22 @@ pub struct ReducedSystem {
     pub matrix: ReducedMatrix,
     /// `b = h f − h² K v`.
     pub rhs: Reduced,
-    /// Which springs are saturated and which limits act, a bit each.
+    /// Bit mask of saturated springs and active limits.
     pub acting: u64,
 }
 
-/// Where the springs pull to: the tracked hand, but never faster than a hand can be.
+/// Target of the coupling springs: the tracked hand with limited speed.
 ///
-/// A tracked hand that jumps is followed at the coupling's greatest speeds instead of being chased with the whole force of the
-/// springs; a light joint would be flung by it. Within those speeds the target is the tracked hand itself, and its velocity goes
-/// to the dampers, so an ordinary motion is followed without lag.
+/// After a jump of the tracked hand the target moves at the maximum speeds of the coupling; otherwise the full spring
+/// force would throw a light joint. Within those speeds the target is the tracked hand itself, and its velocity goes to
+/// the dampers, so ordinary motion is followed without lag.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
-    /// The palm's placement.
+    /// Pose of the palm.
     pub palm: Pose,
     /// The twenty angles, rad.
     pub angles: [f64; ANGLES],
-    /// Velocity; zero in a part that is catching up, so that it arrives without overshoot.
+    /// Velocity; zero for a part that lags behind, so that it arrives without overshoot.
     pub velocity: Reduced,
 }
 
@@ -85,7 +85,7 @@ impl Target {
         Self { palm, angles, velocity: Reduced::zeros() }
     }
 
-    /// Moves on to where the tracked hand is expected at the time `now`, a step of length `h` after the last.
+    /// Moves towards the extrapolated tracked hand at time `now`, one step `h` after the last.
     pub fn follow(&mut self, tracked: &TrackedHand, now: f64, h: f64, coupling: &Coupling) {
         let (linear, angular) = tracked.palm_velocity(now);
         let (palm, angles) = (tracked.palm_at(now), tracked.angles_at(now));
@@ -108,7 +108,7 @@ impl Target {
     }
 }
 
-/// A vector cut to a length, and whether it needed no cutting (one) or did (zero).
+/// Clamps a vector to a length; also returns one if unchanged, else zero.
 fn shortened(v: Vec3, most: f64) -> (Vec3, f64) {
     let length = v.norm();
     if length > most { (v * (most / length), 0.0) } else { (v, 1.0) }
@@ -157,8 +157,8 @@ impl HandModel {
         mass
     }
 
-    /// Forces that the hand's own motion asks for, `Σ_b Jᵀ (m a, I α + ω × I ω)` with the accelerations that remain when
-    /// the reduced ones are zero: centripetal, Coriolis and gyroscopic.
+    /// Velocity-dependent forces `Σ_b Jᵀ (m a, I α + ω × I ω)` with the accelerations at zero reduced acceleration:
+    /// centripetal, Coriolis and gyroscopic.
     pub fn bias(&self, kin: &Kinematics, v: &Reduced) -> Reduced {
         let mut bias = Reduced::zeros();
         let palm_turn: Vec3 = v.fixed_rows::<3>(3).into_owned();
@@ -180,7 +180,7 @@ impl HandModel {
                 let arm = joint - at;
                 a += alpha.cross(&arm) + w.cross(&w.cross(&arm));
                 at = joint;
-                // The base turns by abduction, then flexion; the others by one angle.
+                // The base rotates by abduction, then flexion; the other joints by one angle.
                 let turning: &[usize] = if place == 0 { &[4 * f + 1, 4 * f] } else { &[4 * f + place + 1] };
                 for &j in turning {
                     let spin = kin.axes[j] * v[6 + j];
@@ -208,17 +208,11 @@ impl HandModel {
         }
     }
 
-    /// The force with which the coupling pulls the hand to the tracked one, for the state as it is: springs that saturate,
-    /// and dampers towards the tracked velocity. Its opposite is what a haptic device would be sent.
-    pub fn coupling_force(&self, state: &ReducedState, target: &Target) -> Reduced {
-        let spring = self.spring(state, target, &Reduced::zeros());
-        spring.force + self.coupling_damping.component_mul(&(target.velocity - state.velocity))
-    }
-
-    /// What of the step does not depend on the joint limits.
+    /// The parts of the system that do not depend on the joint limits.
     ///
-    /// DEVIATION: the bias, quadratic in the velocity and taken at the start of the step, may change the momentum by half of itself in
-    /// one step and no more. A hand stays far below that; numbers that run away would otherwise square themselves every step.
+    /// DEVIATION: the bias is quadratic in the velocity and taken at the start of the step. Its change of momentum per
+    /// step is limited to half of the momentum. A hand stays far below that; a diverging velocity would otherwise
+    /// square itself every step.
     pub fn inertial_terms(&self, kin: &Kinematics, v: &Reduced, h: f64) -> InertialTerms {
         let mass = self.mass_matrix(kin);
         let bias = self.bias(kin, v);
@@ -227,12 +221,11 @@ impl HandModel {
         InertialTerms { mass, bias: if change > most { bias * (most / change) } else { bias } }
     }
 
-    /// Sets the step up: springs to the tracked hand, one-sided limits, dampers, and the hand's own inertia.
+    /// Assembles the step: springs to the tracked hand, one-sided limits, dampers, and the inertia of the hand.
     ///
-    /// Gravity is left out: the arm that wears the glove carries the hand. Limits are springs only past their ends, and the other
-    /// springs saturate, so which of them act is part of the unknown: `moved` is the guess of how far the step will go, from which it
-    /// is read. Limits have no dampers: a damper would pull back from the limit before it is reached, and implicit Euler stops a
-    /// stiff spring anyway.
+    /// Gravity is omitted: the arm of the user carries the hand. Limits are springs only beyond their ends, and the
+    /// other springs saturate, so the active set depends on the unknown displacement; `moved` is its estimate. Limits
+    /// have no dampers: a damper would act before the limit is reached, and implicit Euler damps a stiff spring anyway.
     pub fn reduced_system(
         &self,
         inertial: &InertialTerms,
@@ -259,8 +252,8 @@ impl HandModel {
         }
     }
 
-    /// Springs and limits for contact to correct: `guess` is the displacement that the free motion chose its springs by, `moved` the one it
-    /// ended with.
+    /// Springs and limits as nonlinear corrections in the contact problem: `guess` is the displacement that selected
+    /// the active springs of the free motion, `moved` its result.
     pub fn coordinate_terms(
         &self,
         state: &ReducedState,
@@ -343,7 +336,7 @@ impl HandModel {
     }
 }
 
-/// Springs as they stand now: force, and stiffness for what the step will change.
+/// Springs in the current state: force, and stiffness for the change over the step.
 struct Springs {
     force: Reduced,
     stiffness: Reduced,
@@ -357,8 +350,8 @@ impl Default for Springs {
 }
 
 impl Springs {
-    /// A spring over three coordinates that pulls with `most` at the most at the end of the step. Beyond, the pull is constant and has
-    /// no stiffness; the damper still works in full.
+    /// A spring over three coordinates whose force at the end of the step is at most `most`. Beyond, the force is
+    /// constant and has no stiffness; the damper still acts in full.
     fn pull(&mut self, first: usize, k: f64, offset: Vec3, moved: &Reduced, most: f64) {
         let at_end = k * (offset - moved.fixed_rows::<3>(first));
         let length = at_end.norm();

@@ -5,7 +5,7 @@ use crate::math::Vec3;
 use crate::mesh::{ShellGrid, SurfaceMesh, TetMesh, shell};
 use crate::tracking::{Segment, Side};
 
-/// A point as a weighted sum of four nodes. The weights add up to one; a point outside its tetrahedron has a negative one.
+/// A point as a weighted sum of four nodes. The weights sum to one; a point outside its tetrahedron has a negative one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeMap {
     /// Nodes of the tetrahedral mesh.
@@ -21,17 +21,16 @@ impl NodeMap {
     }
 }
 
-/// The meshes of one segment in the frame of its bone: tetrahedra of the tissue (layer 4) and the collision skin over them
-/// (layer 5).
+/// The meshes of one segment in its bone frame: tetrahedra of the tissue (layer 4) and the collision skin (layer 5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SegmentMesh {
     /// Tissue.
     pub tissue: TetMesh,
-    /// Which nodes the bone holds.
+    /// Whether each node is fixed to the bone.
     pub held: Vec<bool>,
     /// The skin at rest.
     pub skin: SurfaceMesh,
-    /// How its vertices hang on the nodes.
+    /// Embedding of its vertices in the tetrahedra.
     pub skin_maps: Vec<NodeMap>,
     /// Area of each vertex at rest, m².
     pub skin_areas: Vec<f64>,
@@ -39,14 +38,15 @@ pub struct SegmentMesh {
 
 /// Tetrahedra of an average phalanx at resolution 1.
 const TETRAHEDRA: f64 = 100.0;
-/// Share of a last phalanx, and of the others, in that; they average to one over the fifteen. Pads are where hands feel.
+/// Relative number of tetrahedra of a last phalanx and of the others; the mean over the fifteen is one. The pads get
+/// more.
 const TIP_SHARE: f64 = 1.3;
 const INNER_SHARE: f64 = 0.85;
-/// The palm's.
+/// Relative number of tetrahedra of the palm.
 const PALM_SHARE: f64 = 2.0;
-/// Grids farther than this from what is wanted are not tried.
+/// Grids farther than this from the wanted number are skipped.
 const MOST_COST: f64 = 3.0;
-/// Quality of the worst element with which the search for a grid ends at once, and after some tries.
+/// Worst element quality that ends the grid search at once, and after some tries.
 const GOOD: f64 = 0.1;
 const SOUND: f64 = 0.005;
 const PATIENCE: usize = 8;
@@ -54,7 +54,7 @@ const PATIENCE: usize = 8;
 const TWO_LAYERS: f64 = 3.0;
 
 impl SegmentMesh {
-    /// Meshes a segment of a described hand, or takes the mesh that the description puts in its place.
+    /// Meshes a segment of a described hand, or takes the mesh of the description.
     pub fn new(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> Result<Self, HandFault> {
         let fault = |fault| HandFault::Mesh { segment: segment.name(), fault };
         let replaced = hand.mesh.replaced.iter().find(|(s, _)| *s == segment);
@@ -85,14 +85,13 @@ impl SegmentMesh {
         Ok(Self { tissue, held, skin: skin.0, skin_maps: skin.1, skin_areas: areas })
     }
 
-    /// Nodes that move.
+    /// Number of free nodes.
     pub fn free_nodes(&self) -> usize {
         self.held.iter().filter(|&&h| !h).count()
     }
 }
 
-/// Grids that come close to the wanted number of tetrahedra with triangles that are nearly equilateral on the skin, the closest
-/// first.
+/// Grids close to the wanted number of tetrahedra with nearly equilateral triangles on the skin, closest first.
 fn grids_for(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> Vec<ShellGrid> {
     let share = match segment.finger() {
         None => PALM_SHARE,
@@ -115,7 +114,7 @@ fn grids_for(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> 
     grids.into_iter().map(|(_, grid)| grid).collect()
 }
 
-/// The mesh of the closest grid whose elements are good; in odd proportions, the one with the best.
+/// The mesh of the closest grid with good elements; for unusual proportions, the one with the best.
 fn best_shell(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> (TetMesh, usize) {
     let mut best = (f64::NEG_INFINITY, (TetMesh::default(), 0));
     for (i, grid) in grids_for(hand, segment, shape).into_iter().enumerate() {
@@ -131,8 +130,9 @@ fn best_shell(hand: &HandDescription, segment: Segment, shape: &SegmentShape) ->
     best.1
 }
 
-/// The collision skin: the outer faces, each cut into `parts²`, with new vertices laid on the smooth outline where there is
-/// one. A vertex hangs on the tetrahedron behind its face, so rigid and linear motions are followed exactly.
+/// The collision skin: the outer faces, each split into `parts²`, with new vertices projected on the smooth outline if
+/// there is one. A vertex is embedded in the tetrahedron behind its face, so rigid and linear motions are reproduced
+/// exactly.
 fn skin_over(
     tissue: &TetMesh,
     held: &[bool],
@@ -186,14 +186,14 @@ pub(crate) fn barycentric(corners: &[Vec3; 4], p: &Vec3) -> [f64; 4] {
     [weights[0], weights[1], weights[2], 1.0 - weights[0] - weights[1] - weights[2]]
 }
 
-/// The mirror image x → −x. Every element is turned round again so that it stays positively oriented.
+/// Mirrors a mesh, x → −x, and restores the positive orientation of its elements.
 fn mirror(tissue: &mut TetMesh, skin: &mut SurfaceMesh) {
     tissue.nodes.iter_mut().chain(&mut skin.vertices).for_each(|p| p.x = -p.x);
     tissue.tets.iter_mut().for_each(|t| t.swap(2, 3));
     skin.triangles.iter_mut().for_each(|t| t.swap(1, 2));
 }
 
-/// Leaves out nodes that no tetrahedron names (a file may have them).
+/// Removes nodes that no tetrahedron uses (files may contain them).
 fn drop_unused(tissue: &mut TetMesh, held: &mut Vec<bool>, maps: &mut [NodeMap]) {
     let mut used = vec![false; tissue.nodes.len()];
     tissue.tets.iter().flatten().for_each(|&n| used[n as usize] = true);

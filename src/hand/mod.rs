@@ -1,5 +1,5 @@
-//! Rank 2: what a hand is. Its description, the meshes made from it, reduced coordinates (layer 2) and the rigid skeleton
-//! (layer 3).
+//! Rank 2: the hand: its description, the meshes generated from it, reduced coordinates (layer 2) and the rigid
+//! skeleton (layer 3).
 
 mod description;
 mod dynamics;

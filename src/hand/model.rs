@@ -9,29 +9,29 @@ use crate::math::{Mat3, Pose, Vec3};
 use crate::mesh::{MeshFault, ShellGrid, SolidMoments, SurfaceMesh, shell};
 use crate::tracking::{ANGLES, SEGMENTS, Segment, Side};
 
-/// A hand ready to be simulated: constant, shared by everything that moves it.
+/// A hand ready for simulation: constant and shared.
 #[derive(Clone, Debug)]
 pub struct HandModel {
-    /// What it was made from.
+    /// The description it was built from.
     pub description: HandDescription,
-    /// Joints.
+    /// Joint chain.
     pub skeleton: Skeleton,
     /// Mass and inertia of the segments.
     pub inertias: [RigidInertia; SEGMENTS],
     /// Tissue and collision skin of the segments.
     pub meshes: Vec<SegmentMesh>,
-    /// The skin that is drawn.
+    /// The visual skin.
     pub visual: VisualSkin,
-    /// Least and greatest value of each angle, rad.
+    /// Minimum and maximum of each angle, rad.
     pub limits: [[f64; 2]; ANGLES],
-    /// Damping of the coupling, per coordinate.
+    /// Damping of the coupling per coordinate.
     pub coupling_damping: Reduced,
 }
 
-/// Why a description does not make a hand.
+/// Why a description does not give a valid hand.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum HandFault {
-    /// Directions or axes that span no frame.
+    /// Directions or axes that do not span a frame.
     #[error(
         "{finger}: `direction` and `dorsal` must not be parallel, no axis may be zero, and the axes of base flexion and base \
          abduction must be at least 30° apart"
@@ -40,7 +40,7 @@ pub enum HandFault {
         /// Which finger.
         finger: &'static str,
     },
-    /// Knuckles that are not where a palm could carry them.
+    /// Knuckles at impossible positions.
     #[error(
         "palm: the knuckle of the middle finger must lie {} m to {} m in front of the wrist (-Z), and the middle between index \
          and little knuckle no farther to a side of it than half the smaller `breadth`",
@@ -53,17 +53,17 @@ pub enum HandFault {
     Mesh {
         /// Which segment.
         segment: String,
-        /// What is wrong with it.
+        /// The error of the mesh.
         fault: MeshFault,
     },
     /// A mesh that does not touch its bone.
-    #[error("{segment}: no node of the mesh lies inside the bone, so nothing would hold it")]
+    #[error("{segment}: no node of the mesh lies inside the bone, so the tissue is not attached")]
     NothingHeld {
         /// Which segment.
         segment: String,
     },
-    /// A mesh that is all bone.
-    #[error("{segment}: every node of the mesh lies inside the bone, so nothing could move")]
+    /// A mesh that lies entirely inside the bone.
+    #[error("{segment}: every node of the mesh lies inside the bone, so there is no tissue")]
     AllHeld {
         /// Which segment.
         segment: String,
@@ -71,7 +71,7 @@ pub enum HandFault {
 }
 
 impl HandModel {
-    /// Makes the meshes, masses and springs of a described hand.
+    /// Builds the meshes, masses and springs of a described hand.
     pub fn new(description: HandDescription) -> Result<Self, HandFault> {
         let skeleton = Skeleton::new(&description).map_err(|f| HandFault::Frame { finger: f.name() })?;
         let palm = &description.palm;
@@ -92,8 +92,8 @@ impl HandModel {
         Ok(model)
     }
 
-    /// Damping of each coordinate for the damping ratio: `d = 2 ζ √(k m)`, with the inertia `m` that the coordinate has in
-    /// the open hand. The palm's turning is damped alike about all axes, which are those of the world: by the mean of its inertias.
+    /// Damping of each coordinate for the damping ratio: `d = 2 ζ √(k m)`, with the inertia `m` of the coordinate in
+    /// the open hand. The rotation of the palm is damped equally about all world axes, with the mean of its inertias.
     fn set_damping(&mut self) {
         let open = self.description.pose("open").copied().unwrap_or([0.0; ANGLES]);
         let mass = self.mass_matrix(&self.skeleton.kinematics(&Pose::identity(), &open));
@@ -115,7 +115,7 @@ impl HandModel {
     }
 }
 
-/// Mass properties of a segment: tissue within the skin, with bone in place of tissue within the bone.
+/// Mass properties of a segment: tissue within the skin, bone within the bone.
 fn inertia(hand: &HandDescription, shape: &SegmentShape) -> RigidInertia {
     let grid = ShellGrid { around: 24, along: 16, layers: 1 };
     let (mesh, inner) = shell(grid, |d, s, t| shape.point(d, s, t));
@@ -129,7 +129,7 @@ fn inertia(hand: &HandDescription, shape: &SegmentShape) -> RigidInertia {
             .collect();
         SurfaceMesh::from_faces(&mesh.nodes, &faces).0
     };
-    // The bone counts with the difference of its density to that of the tissue it replaces.
+    // The bone contributes its density minus that of the tissue it replaces.
     let parts = [(hand.tissue.density, false), (hand.bone_density - hand.tissue.density, true)]
         .map(|(density, bone)| (density, part(bone).solid_moments()));
     let mass: f64 = parts.iter().map(|(density, m)| density * m.volume).sum();

@@ -1,29 +1,13 @@
-//! The ranges within which a hand description is accepted, meshed and simulated. The reader of hand files enforces them,
-//! the property tests cover them, and the messages quote them.
+//! Valid ranges of a hand description. The reader of hand files enforces them, the property tests cover them, and the
+//! messages quote them.
 
-/// An inclusive range of a quantity.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
-    /// Least value.
-    pub min: f64,
-    /// Greatest value.
-    pub max: f64,
-    /// Unit, as messages print it.
-    pub unit: &'static str,
-}
+pub use crate::math::Range;
 
 const fn range(min: f64, max: f64, unit: &'static str) -> Range {
-    Range { min, max, unit }
+    Range::new(min, max, unit)
 }
 
-impl Range {
-    /// Whether a value lies in it; NaN does not.
-    pub fn contains(&self, x: f64) -> bool {
-        x >= self.min && x <= self.max
-    }
-}
-
-/// Wrist crease to middle fingertip: a toddler's to larger than any on record.
+/// Wrist crease to middle fingertip: from a toddler's hand to larger than any on record.
 pub const HAND_LENGTH: Range = range(0.08, 0.35, "m");
 /// Factor on all lengths.
 pub const SCALE: Range = range(0.4, 2.0, "");
@@ -31,15 +15,15 @@ pub const SCALE: Range = range(0.4, 2.0, "");
 pub const LENGTH: Range = range(0.008, 0.08, "m");
 /// Radius of a bone.
 pub const BONE_RADIUS: Range = range(0.002, 0.01, "m");
-/// Thickness of tissue around a bone.
+/// Tissue thickness around a bone.
 pub const TISSUE: Range = range(0.0015, 0.012, "m");
-/// Thickness of tissue beyond the last bone.
+/// Tissue thickness beyond the last bone.
 pub const TIP: Range = range(0.001, 0.008, "m");
 /// Bulge of the pad.
 pub const PAD: Range = range(0.0, 0.004, "m");
-/// Breadth of the palm's skeleton.
+/// Width of the palm's skeleton.
 pub const PALM_BREADTH: Range = range(0.02, 0.12, "m");
-/// From the wrist to the knuckle of the middle finger.
+/// Distance from the wrist to the knuckle of the middle finger.
 pub const PALM_LENGTH: Range = range(0.02, 0.2, "m");
 /// Thickness of the palm's skeleton.
 pub const PALM_THICKNESS: Range = range(0.004, 0.03, "m");
@@ -47,7 +31,7 @@ pub const PALM_THICKNESS: Range = range(0.004, 0.03, "m");
 pub const PLACE: Range = range(-0.2, 0.2, "m");
 /// A component of a direction or an axis.
 pub const COMPONENT: Range = range(-1.0, 1.0, "");
-/// A joint angle, in degrees as files have it.
+/// A joint angle, in degrees as in files.
 pub const ANGLE: Range = range(-180.0, 180.0, "°");
 /// Young's modulus of tissue.
 pub const YOUNG: Range = range(1e3, 1e7, "Pa");
@@ -55,9 +39,9 @@ pub const YOUNG: Range = range(1e3, 1e7, "Pa");
 pub const POISSON: Range = range(0.0, 0.49, "");
 /// Density.
 pub const DENSITY: Range = range(100.0, 10_000.0, "kg/m³");
-/// Rayleigh damping by mass.
+/// Mass-proportional Rayleigh damping.
 pub const DAMPING_MASS: Range = range(0.0, 1000.0, "1/s");
-/// Rayleigh damping by stiffness.
+/// Stiffness-proportional Rayleigh damping.
 pub const DAMPING_STIFFNESS: Range = range(0.0, 1.0, "s");
 /// Stiffness of the palm's coupling.
 pub const PALM_STIFFNESS: Range = range(1.0, 1e6, "N/m");
@@ -65,17 +49,17 @@ pub const PALM_STIFFNESS: Range = range(1.0, 1e6, "N/m");
 pub const TURN_STIFFNESS: Range = range(1e-3, 1e5, "N·m/rad");
 /// Damping ratio.
 pub const DAMPING_RATIO: Range = range(0.0, 10.0, "");
-/// Greatest speed of the palm.
+/// Maximum speed of the palm.
 pub const SPEED: Range = range(0.1, 100.0, "m/s");
-/// Greatest rate of turning of the palm or a joint.
+/// Maximum angular speed of the palm or a joint.
 pub const TURN: Range = range(1.0, 1000.0, "rad/s");
-/// Greatest force of the coupling.
+/// Maximum force of the coupling.
 pub const FORCE: Range = range(0.1, 1e5, "N");
-/// Greatest torque of the coupling.
+/// Maximum torque of the coupling.
 pub const TORQUE: Range = range(1e-3, 1e4, "N·m");
 /// Factor on the number of tetrahedra.
 pub const RESOLUTION: Range = range(1.0 / 3.0, 8.0, "");
-/// Parts of an edge in the collision skin.
+/// Subdivisions of an edge in the collision skin.
 pub const SKIN: Range = range(1.0, 16.0, "");
-/// Cells of the visual skin.
+/// Cell size of the visual skin.
 pub const VISUAL: Range = range(0.001, 0.008, "m");

@@ -4,41 +4,41 @@ use super::description::{HandDescription, TissueThickness};
 use crate::math::Vec3;
 use crate::tracking::{Finger, Segment};
 
-/// The outline of one segment of the hand in the frame of its bone: −Z along the bone, +Y the back of the hand.
+/// The outline of one segment of the hand in its bone frame: −Z along the bone, +Y the back of the hand.
 ///
-/// Bone and skin have the same construction, a body of superelliptic sections closed by two elliptic caps, so that a point of one
-/// has its partner on the other and the tissue between them can be swept. With `u` from 0 to 1 along the axis, `θ` around it from
-/// the palmar side, half axes `a` across and `b` up or down, and the exponent `p`:
+/// Bone and skin have the same construction, a body of superelliptic sections closed by two elliptic caps, so that
+/// points of one map to the other and the tissue between them can be swept. With `u` from 0 to 1 along the axis, `θ`
+/// around it from the palmar side, half axes `a` across and `b` up or down, and the exponent `p`:
 ///
 /// ```text
 /// R(u, θ) = ρ(u) (|sin θ / a(u)|^p + |cos θ / b(u, θ)|^p)^(−1/p),   ρ = 1 on the body, √(1 − (1 − u/c)²) on a cap of length c
 /// ```
 ///
-/// Both share `u`, `ρ` and the axis; the skin's half axes are the bone's plus the tissue. So the skin encloses the bone whatever
-/// the numbers, and no element can turn over.
+/// Both share `u`, `ρ` and the axis; the skin's half axes are those of the bone plus the tissue. So the skin encloses
+/// the bone for any parameters, and no element can be inverted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SegmentShape {
     /// Length of the bone, m.
     pub length: f64,
-    /// Where the bone begins along −Z, m (zero but for the palm, whose frame lies in its middle).
+    /// Start of the bone along −Z, m (nonzero only for the palm, whose frame lies in its middle).
     pub start: f64,
-    /// Half axes of the bone's section, across and up, at its near and its far end, m.
+    /// Half axes of the bone's section, across and up, at its proximal and its distal end, m.
     bone: [[f64; 2]; 2],
-    /// Tissue at the near and the far end.
+    /// Tissue at the proximal and the distal end.
     tissue: [TissueThickness; 2],
-    /// How far the skin reaches beyond the bone at each end, m.
+    /// Overhang of the skin beyond the bone at each end, m.
     overhang: [f64; 2],
-    /// How far the caps reach back along the bone, m.
+    /// Length of the caps along the bone, m.
     reach: [f64; 2],
     /// Bulge of the pad, m.
     pad: f64,
     /// Exponent of the sections: 2 for fingers, more for the boxy palm.
     exponent: f64,
-    /// How far across the axis passes at the near and the far end, m: fingers have none, the palm leans.
+    /// Lateral offset of the axis at the proximal and the distal end, m: zero for fingers, nonzero for the palm.
     lean: [f64; 2],
 }
 
-/// How much closer the nodes lie on the palmar side than on average.
+/// Factor on the node density of the palmar side.
 const PALMAR_DENSITY: f64 = 0.3;
 
 impl SegmentShape {
@@ -71,7 +71,7 @@ impl SegmentShape {
         let finger = &hand.fingers[finger as usize];
         let (near, next) = (place, (place + 1).min(2));
         let tip = place == 2;
-        // The last bone tapers; the others grow into the next one.
+        // The last bone tapers; the others match the radius of the next.
         let taper = if tip { 0.8 } else { 1.0 };
         let radius = [finger.bone_radius[near], taper * finger.bone_radius[next]];
         let tissue = [finger.tissue[near], finger.tissue[next]];
@@ -91,24 +91,24 @@ impl SegmentShape {
         }
     }
 
-    /// Where the skin begins and ends along Z.
+    /// Start and end of the skin along Z.
     fn skin_span(&self) -> [f64; 2] {
         [-self.start + self.overhang[0], -self.start - self.length - self.overhang[1]]
     }
 
-    /// Lengths of the caps as parts of the way from pole to pole. They leave a tenth of the bone between them at least.
+    /// Lengths of the caps as fractions of the axis. They leave at least a tenth of the bone between them.
     fn caps(&self) -> [f64; 2] {
         let [near, far] = self.skin_span();
         [0, 1].map(|end| (self.overhang[end] + self.reach[end].min(0.45 * self.length)) / (near - far))
     }
 
-    /// Height of the skin at a part of the way.
+    /// Height of the skin at a fraction of the axis.
     fn skin_height(&self, u: f64) -> f64 {
         let [near, far] = self.skin_span();
         Self::mix(u, near, far)
     }
 
-    /// Height of the bone: the skin's along the body, less the overhang towards the poles.
+    /// Height of the bone: equal to the skin's along the body, minus the overhang towards the poles.
     fn bone_height(&self, u: f64) -> f64 {
         let caps = self.caps();
         let into = |depth: f64, cap: f64| (1.0 - depth / cap).max(0.0);
@@ -119,7 +119,7 @@ impl SegmentShape {
         near + u * (far - near)
     }
 
-    /// The axis at a part `u` of the way.
+    /// The axis at fraction `u`.
     fn axis(&self, u: f64) -> Vec3 {
         Vec3::new(Self::mix(u, self.lean[0], self.lean[1]), 0.0, 0.0)
     }
@@ -157,21 +157,21 @@ impl SegmentShape {
         self.place(u, theta, self.skin_height(u), self.skin_radius(u, theta))
     }
 
-    /// A point of the tissue: `depth` 0 on the bone to 1 on the skin, `s` 0 to 1 from the near to the far pole by equal
-    /// steps along the skin, `t` in [0, 1) around from the palmar side, where steps are shorter.
+    /// A point of the tissue: `depth` from 0 on the bone to 1 on the skin, `s` from 0 to 1 from the proximal to the
+    /// distal pole by arc length of the skin, `t` in [0, 1) around from the palmar side, where the spacing is smaller.
     pub fn point(&self, depth: f64, s: f64, t: f64) -> Vec3 {
         let (u, theta) = (self.part_at(s), angle(t));
         let bone = self.place(u, theta, self.bone_height(u), self.bone_radius(u, theta));
         bone + depth * (self.on_skin(u, theta) - bone)
     }
 
-    /// Direction around and distance from the axis of a point at a part of the way.
+    /// Direction around and distance from the axis for a point at a fraction of the axis.
     fn around(&self, p: &Vec3, u: f64) -> (f64, f64) {
         let out = p - self.axis(u.clamp(0.0, 1.0));
         (f64::atan2(out.x, -out.y), f64::hypot(out.x, out.y))
     }
 
-    /// Part of the way at a height of the skin; beyond 0 and 1 off its ends.
+    /// Fraction of the axis at a height of the skin; outside [0, 1] beyond its ends.
     fn part_of_height(&self, z: f64) -> f64 {
         let [near, far] = self.skin_span();
         (near - z) / (near - far)
@@ -180,7 +180,7 @@ impl SegmentShape {
     /// Whether a point lies in the bone or on its surface.
     pub fn is_in_bone(&self, p: &Vec3) -> bool {
         const SLACK: f64 = 1.0 + 1e-6;
-        // The bone's height falls along the way, in three straight pieces; half a hundred halvings find the place.
+        // The bone's height decreases monotonically in three linear pieces; fifty bisections find the position.
         let (mut low, mut high) = (0.0, 1.0);
         if p.z > self.bone_height(low) || p.z < self.bone_height(high) {
             return false;
@@ -193,20 +193,20 @@ impl SegmentShape {
         r <= SLACK * cap_factor(low, self.caps()) * self.bone_radius(low, theta)
     }
 
-    /// The skin's point nearest in the sense of the parametrisation: same height, same direction from the axis.
+    /// The corresponding point of the skin: same height, same direction from the axis.
     pub fn onto_skin(&self, p: &Vec3) -> Vec3 {
         let u = self.part_of_height(p.z).clamp(0.0, 1.0);
         self.on_skin(u, self.around(p, u).0)
     }
 
-    /// Part of the way at the fraction `s` of the skin's length from pole to pole, measured along the mean profile.
+    /// Fraction of the axis at the fraction `s` of the skin's arc length from pole to pole, along the mean profile.
     fn part_at(&self, s: f64) -> f64 {
         if s <= 0.0 || s >= 1.0 {
             return s.clamp(0.0, 1.0);
         }
         const SAMPLES: usize = 128;
         let [near, far] = self.skin_span();
-        // Samples crowd at the poles, where the profile is steep.
+        // Samples are denser at the poles, where the profile is steep.
         let sample = |i: usize| {
             let u = 0.5 * (1.0 - (std::f64::consts::PI * i as f64 / SAMPLES as f64).cos());
             let [a, down, up] = self.skin_axes(u);
@@ -232,9 +232,10 @@ impl SegmentShape {
         (near - far + caps, girth)
     }
 
-    /// About the distance of a point from the skin, negative inside: exact on the skin, with a gradient near one around it.
+    /// Approximate signed distance from the skin, negative inside: exact on the skin, with a gradient close to one near
+    /// it.
     ///
-    /// To first order, `(k − 1) / |∇k|` with `k` the factor by which the body would have to grow to reach the point.
+    /// To first order, `(k − 1) / |∇k|`, where `k` is the factor by which the body must be scaled to reach the point.
     pub fn distance(&self, p: &Vec3) -> f64 {
         let [near, far] = self.skin_span();
         let caps = self.caps();
@@ -256,7 +257,7 @@ impl SegmentShape {
     }
 }
 
-/// Radius factor of a body closed by elliptic caps, at a part of the way from pole to pole.
+/// Radius factor of a body closed by elliptic caps, at a fraction from pole to pole.
 fn cap_factor(u: f64, caps: [f64; 2]) -> f64 {
     let into = |depth: f64, cap: f64| {
         let v = (1.0 - depth / cap).clamp(0.0, 1.0);
@@ -273,12 +274,12 @@ fn section_radius(theta: f64, a: f64, b: f64, exponent: f64) -> f64 {
     (sin.powf(exponent) + cos.powf(exponent)).powf(-1.0 / exponent)
 }
 
-/// Of a vector in the plane, without `hypot`'s care for overflow, which takes longer than all the rest.
+/// Norm of a vector in the plane. `hypot` guards against overflow and dominates the run time.
 fn length(x: f64, y: f64) -> f64 {
     (x * x + y * y).sqrt()
 }
 
-/// The factor by which a section would have to grow to reach a point, and the length of its gradient.
+/// The factor by which a section must be scaled to reach a point, and the length of its gradient.
 fn section_gauge(x: f64, y: f64, a: f64, b: f64, exponent: f64) -> (f64, f64) {
     let (x, y) = (x.abs() / a, y.abs() / b);
     if exponent == 2.0 {

@@ -3,7 +3,7 @@ use super::dynamics::{REDUCED, Reduced};
 use crate::math::{Pose, Quat, Vec3, rotation_between};
 use crate::tracking::{ANGLES, Finger, SEGMENTS, Segment, Side};
 
-/// Layer 3: the chain of joints. Constant; a configuration turns it into [`Kinematics`].
+/// Layer 3: the joint chain. Constant; [`Kinematics`] holds a configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skeleton {
     fingers: [Chain; 5],
@@ -13,17 +13,17 @@ pub struct Skeleton {
 struct Chain {
     /// Base joint in the palm's frame.
     base: Vec3,
-    /// Frame of the finger with all angles zero, in the palm's frame.
+    /// Frame of the finger with all angles zero, in the palm frame.
     frame: Quat,
     /// Unit axes of the four angles in the frame of the finger.
     axes: [nalgebra::Unit<Vec3>; 4],
     lengths: [f64; 3],
 }
 
-/// Where everything is, in the world: poses of the sixteen segments, axes and centres of the twenty joints.
+/// A configuration in the world: poses of the sixteen segments, axes and centres of the twenty joints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kinematics {
-    /// Frame of each segment: at its near joint, −Z along the bone, +Y the back.
+    /// Frame of each segment: at its proximal joint, −Z along the bone, +Y the back.
     pub poses: [Pose; SEGMENTS],
     /// Axis of each angle.
     pub axes: [Vec3; ANGLES],
@@ -31,11 +31,11 @@ pub struct Kinematics {
     pub centres: [Vec3; ANGLES],
 }
 
-/// Sine of the least angle between the two axes of a finger's base: 30°.
+/// Sine of the minimum angle between the two axes of a finger's base: 30°.
 const LEAST_SINE: f64 = 0.5;
 
-/// The mirror image of a hand under x → −x. A direction `v` goes to `m v`; an axis of rotation, being a pseudovector, to
-/// `−m a`, so that the same angle bends the mirrored finger the same way.
+/// Mirrors a hand, x → −x. A direction `v` maps to `m v`; a rotation axis is a pseudovector and maps to `−m a`, so that
+/// the same angle bends the mirrored finger the same way.
 fn mirrored(v: &Vec3) -> Vec3 {
     Vec3::new(-v.x, v.y, v.z)
 }
@@ -52,7 +52,7 @@ impl Skeleton {
             for (unit, axis) in axes.iter_mut().zip(&finger.axes) {
                 *unit = nalgebra::Unit::try_new(turn(axis), 1e-6).ok_or(which)?;
             }
-            // A base whose two axes are nearly one has a motion without inertia.
+            // Nearly parallel base axes give a motion without inertia.
             if axes[0].cross(&axes[1]).norm() < LEAST_SINE {
                 return Err(which);
             }
@@ -69,8 +69,8 @@ impl Skeleton {
 
     /// Forward kinematics.
     ///
-    /// The base of a finger is a universal joint: abduction about an axis fixed in the palm, then flexion about one that
-    /// abduction carries along.
+    /// The base of a finger is a universal joint: abduction about an axis fixed in the palm, then flexion about an axis
+    /// that rotates with it.
     pub fn kinematics(&self, palm: &Pose, angles: &[f64; ANGLES]) -> Kinematics {
         let mut kin =
             Kinematics { poses: [*palm; SEGMENTS], axes: [Vec3::zeros(); ANGLES], centres: [Vec3::zeros(); ANGLES] };
@@ -99,7 +99,7 @@ impl Skeleton {
         kin
     }
 
-    /// Places of the angles that move a segment, among the twenty.
+    /// Indices of the angles that move a segment.
     pub fn angles_of(segment: Segment) -> std::ops::Range<usize> {
         match segment.finger() {
             None => 0..0,

@@ -34,7 +34,7 @@ impl StateHash {
         self.numbers(v.as_slice());
     }
 
-    /// Mixes a placement in.
+    /// Mixes a pose in.
     pub fn pose(&mut self, pose: &Pose) {
         self.vector(&pose.translation.vector);
         self.numbers(pose.rotation.coords.as_slice());

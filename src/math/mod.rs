@@ -1,11 +1,13 @@
-//! Rank 0: the vocabulary of numbers. f64 throughout; f32 appears only at the viewer and the wire.
+//! Rank 0: numeric types. f64 throughout; f32 appears only in the viewer and on the wire.
 
 mod hash;
 mod random;
+mod range;
 mod rotation;
 
 pub use hash::StateHash;
 pub use random::Random;
+pub use range::{OutOfRange, Range};
 pub use rotation::{exp, log, nearest_rotation, polar_from, rotation_between, skew};
 
 /// A point or a direction in metres.
@@ -14,20 +16,20 @@ pub type Vec3 = nalgebra::Vector3<f64>;
 pub type Mat3 = nalgebra::Matrix3<f64>;
 /// A rotation as a unit quaternion.
 pub type Quat = nalgebra::UnitQuaternion<f64>;
-/// A rigid placement: rotation, then translation.
+/// A rigid transformation: rotation, then translation.
 pub type Pose = nalgebra::Isometry3<f64>;
 
-/// Vector of parry3d, the glam type that the geometry crates speak.
+/// Converts to the vector type of parry3d (glam).
 pub fn to_glam(v: &Vec3) -> glam::DVec3 {
     (*v).into()
 }
 
-/// The other way.
+/// The inverse conversion.
 pub fn from_glam(v: glam::DVec3) -> Vec3 {
     v.into()
 }
 
-/// Declares a typed index: a newtype over `u32` that only indexes what it names.
+/// Declares a typed index: a newtype over `u32`.
 #[macro_export]
 macro_rules! typed_id {
     ($(#[$meta:meta])* $name:ident) => {
@@ -40,7 +42,7 @@ macro_rules! typed_id {
             pub fn at(index: usize) -> Self {
                 Self(index as u32)
             }
-            /// The position it stands for.
+            /// The index as `usize`.
             pub fn index(self) -> usize {
                 self.0 as usize
             }

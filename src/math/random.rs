@@ -1,12 +1,12 @@
-/// Random numbers that are the same on every machine: SplitMix64 (Steele, Lea and Flood 2014).
+/// A reproducible random number generator: SplitMix64 (Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of a seed in one of its trials.
+    /// The generator for a trial of a seed.
     pub fn new(seed: u64, trial: u64) -> Self {
         let mut random = Self(seed);
-        // Neighbouring seeds and trials must not give shifted copies of one sequence.
+        // Adjacent seeds and trials must not give shifted copies of one sequence.
         Self(random.next() ^ Self(trial.wrapping_add(0x5851_f42d_4c95_7f2d)).next())
     }
 
@@ -18,7 +18,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// From 0 to just below 1.
+    /// Uniform in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }

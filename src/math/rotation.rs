@@ -7,12 +7,12 @@ pub fn skew(a: &Vec3) -> Mat3 {
     a.cross_matrix()
 }
 
-/// The rotation by the vector `w`: about its direction, by its length.
+/// The rotation with rotation vector `w`.
 pub fn exp(w: &Vec3) -> Quat {
     Quat::from_scaled_axis(*w)
 }
 
-/// The rotation vector of `q`, of length at most π: the shorter way round.
+/// The rotation vector of `q`, of length at most π.
 pub fn log(q: &Quat) -> Vec3 {
     if q.w < 0.0 {
         return Quat::new_unchecked(-q.into_inner()).scaled_axis();
@@ -20,8 +20,8 @@ pub fn log(q: &Quat) -> Vec3 {
     q.scaled_axis()
 }
 
-/// The rotation that takes the frame with −Z along `direction` and +Y nearest to `up`, as OpenXR joints have it.
-/// `None` if the two are parallel or one is zero.
+/// The rotation of the frame with −Z along `direction` and +Y closest to `up`, as for OpenXR joints. `None` if the two
+/// are parallel or one is zero.
 pub fn rotation_between(direction: &Vec3, up: &Vec3) -> Option<Quat> {
     let z = -direction.try_normalize(1e-9)?;
     let x = up.cross(&z).try_normalize(1e-6)?;
@@ -30,7 +30,7 @@ pub fn rotation_between(direction: &Vec3, up: &Vec3) -> Option<Quat> {
     Some(Quat::from_rotation_matrix(&nalgebra::Rotation3::from_matrix_unchecked(matrix)))
 }
 
-/// The rotation `R` nearest to `f`, found from the guess `start`.
+/// The rotation `R` nearest to `f`, with initial guess `start`.
 ///
 /// `R` maximises `tr(Rᵀ F)`. Write `S = Rᵀ F`; a change `R exp([w]×)` is stationary where `S` is symmetric, and Newton's
 /// step is `w = (tr(S) I − S)⁻¹ axial(S − Sᵀ)`. It converges quadratically, two or three steps from the last time
@@ -53,7 +53,7 @@ pub fn polar_from(f: &Mat3, start: &Mat3) -> Mat3 {
     nearest_rotation(f).to_rotation_matrix().into_inner()
 }
 
-/// The rotation nearest to `f`, without a guess.
+/// The rotation nearest to `f`, without an initial guess.
 ///
 /// With a unit quaternion `q`, `tr(Rᵀ F) = qᵀ N q` with a symmetric 4 × 4 matrix `N` (Horn 1987), so `q` is the eigenvector
 /// of the largest eigenvalue. Jacobi's method finds it for any `f`.
@@ -97,7 +97,7 @@ pub fn nearest_rotation(f: &Mat3) -> Quat {
     Quat::try_new(q, 1e-6).unwrap_or_else(Quat::identity)
 }
 
-/// A rotation of Jacobi's method: makes the entry `(p, q)` zero.
+/// A Jacobi rotation that zeroes the entry `(p, q)`.
 fn rotate_plane(n: &mut Matrix4<f64>, vectors: &mut Matrix4<f64>, p: usize, q: usize) {
     if n[(p, q)] == 0.0 {
         return;
@@ -133,7 +133,7 @@ fn newton_step(h: &Mat3, a: &Vec3) -> Option<Vec3> {
     Some(adjugate_t * a / determinant)
 }
 
-/// Removes the rounding that products of rotations pile up.
+/// Renormalises a rotation that accumulated rounding errors.
 fn reorthonormalised(r: &Mat3) -> Mat3 {
     let e = r.transpose() * r;
     r * (Mat3::from_diagonal_element(1.5) - 0.5 * e)
@@ -149,7 +149,7 @@ mod tests {
     }
 
     proptest! {
-        /// `F = R S` with `S` symmetric positive definite gives `R` back, from a guess a step away.
+        /// `F = R S` with `S` symmetric positive definite yields `R` from a nearby guess.
         #[test]
         fn polar_recovers_the_rotation(turn in vector(1.7), guess in vector(0.5), stretch in vector(0.4), shear in vector(0.2)) {
             let r = exp(&turn).to_rotation_matrix().into_inner();
@@ -163,7 +163,7 @@ mod tests {
             prop_assert!((found - r).norm() < 1e-12, "{}", (found - r).norm());
         }
 
-        /// Whatever comes in, what comes out is a proper rotation.
+        /// The result is a proper rotation for any input.
         #[test]
         fn polar_of_anything_is_a_rotation(columns in [vector(3.0), vector(3.0), vector(3.0)]) {
             let found = polar_from(&Mat3::from_columns(&columns), &Mat3::identity());
@@ -171,7 +171,7 @@ mod tests {
             prop_assert!((found.determinant() - 1.0).abs() < 1e-9);
         }
 
-        /// No rotation is nearer, whatever the determinant: `tr(S) I − S` is positive semidefinite and `S` symmetric.
+        /// The result is optimal for any determinant: `tr(S) I − S` is positive semidefinite and `S` symmetric.
         #[test]
         fn the_nearest_rotation_is_a_maximum(columns in [vector(3.0), vector(3.0), vector(3.0)]) {
             let f = Mat3::from_columns(&columns);
@@ -181,7 +181,7 @@ mod tests {
             prop_assert!(hessian.symmetric_eigenvalues().min() > -1e-12 * f.norm());
         }
 
-        /// An element turned inside out: the smallest principal stretch is the negative one.
+        /// An inverted element: the smallest principal stretch is the negative one.
         #[test]
         fn polar_of_a_reflection(turn in vector(1.7), other in vector(1.7), guess in vector(1.5)) {
             let [r, v, start] = [turn, other, guess].map(|w| exp(&w).to_rotation_matrix().into_inner());

@@ -11,8 +11,8 @@ pub fn ball(radius: f64, layers: usize) -> TetMesh {
     let mut mesh = TetMesh::default();
     let mut numbers: BTreeMap<[usize; 12], u32> = BTreeMap::new();
     for face in faces(&corners) {
-        // A point of the lattice by its weights on the three corners; what is left of `layers` is on the centre.
-        // Neighbours name a shared point by the same weights.
+        // A lattice point by its weights on the three corners; the rest of `layers` is on the centre. Adjacent
+        // tetrahedra identify a shared point by the same weights.
         let mut node = |weights: [usize; 3]| -> u32 {
             let mut key = [0; 12];
             (0..3).for_each(|i| key[face[i]] = weights[i]);
@@ -90,7 +90,7 @@ mod tests {
             let (_, worst) = mesh.worst_quality().expect("elements");
             assert!(worst > 0.5, "{layers} layers: {worst}");
             let (surface, _) = mesh.boundary();
-            assert!(surface.is_closed(), "elements fit together");
+            assert!(surface.is_closed(), "the mesh conforms");
             assert_eq!(surface.triangles.len(), 20 * layers * layers);
             assert!(surface.vertices.iter().all(|p| (p.norm() - 0.03).abs() < 1e-12));
             assert!((surface.volume() - mesh.total_volume()).abs() < 1e-15);

@@ -13,7 +13,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid of cells of a given edge that holds a box, with two cells to spare on every side.
+    /// The grid with a cell size that contains a box, with two cells of margin on every side.
     pub fn around(low: &Vec3, high: &Vec3, cell: f64) -> Self {
         const SPARE: usize = 2;
         let cells = [0, 1, 2].map(|i| ((high[i] - low[i]) / cell).ceil().max(1.0) as usize + 2 * SPARE);
@@ -21,17 +21,17 @@ impl Grid {
         Self { min: 0.5 * (low + high - size), cell, cells }
     }
 
-    /// Where a sample lies, counted in cells from the lowest corner.
+    /// Position of a sample, in cells from the lowest corner.
     fn at(&self, place: [f64; 3]) -> Vec3 {
         self.min + self.cell * Vec3::from(place)
     }
 }
 
-/// A distance may grow by this much a metre; where it is larger than that allows, nothing is sampled.
+/// Lipschitz bound of the distance function; blocks that are farther away are not sampled.
 const STEEPEST: f64 = 1.25;
-/// Samples along the edge of the blocks that are looked at first.
+/// Samples along the edge of the blocks that are tested first.
 const BLOCK: usize = 16;
-/// A vertex is moved onto the surface by no more than this many cells, so that no triangle turns over.
+/// Maximum shift of a vertex towards the surface, in cells; prevents inverted triangles.
 const FARTHEST: f64 = 0.5;
 
 /// The surface where `distance` is zero, wound outward (towards positive distance).
@@ -69,14 +69,15 @@ pub fn polygonise(grid: Grid, distance: impl Fn(&Vec3) -> f64) -> SurfaceMesh {
     mesh
 }
 
-/// Cuts a quad along its shorter diagonal.
+/// Splits a quad along its shorter diagonal.
 fn add_quad(mesh: &mut SurfaceMesh, [a, b, c, d]: [u32; 4]) {
     let apart = |p: u32, q: u32| (mesh.vertices[p as usize] - mesh.vertices[q as usize]).norm_squared();
     let halves = if apart(a, c) <= apart(b, d) { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] };
     mesh.triangles.extend(halves);
 }
 
-/// Moves a point onto the zero set along a gradient: Newton's step with its slope, then secant steps on the same line.
+/// Projects a point on the zero set along a gradient: one Newton step with its slope, then secant steps on the same
+/// line.
 fn settled(start: &Vec3, gradient: &Vec3, cell: f64, distance: &impl Fn(&Vec3) -> f64) -> Vec3 {
     const STEPS: usize = 6;
     let Some(along) = gradient.try_normalize(1e-6) else { return *start };
@@ -96,7 +97,7 @@ fn settled(start: &Vec3, gradient: &Vec3, cell: f64, distance: &impl Fn(&Vec3) -
     start + moved * along
 }
 
-/// Corner `c` of a cell lies at these steps along the three axes.
+/// Offsets of corner `c` of a cell along the three axes.
 fn corner(c: usize) -> [usize; 3] {
     [c & 1, c >> 1 & 1, c >> 2 & 1]
 }
@@ -133,7 +134,7 @@ impl Samples {
         (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])))
     }
 
-    /// Samples a cubic block, as a whole if the surface is too far away to come within a cell of it.
+    /// Samples a cubic block; skips it if the surface is more than a cell away.
     fn fill(&mut self, low: [usize; 3], edge: usize, distance: &impl Fn(&Vec3) -> f64) {
         if (0..3).any(|i| low[i] + 1 >= self.size[i] || low[i] + edge <= 1) {
             return;
@@ -145,7 +146,7 @@ impl Samples {
             (0..8).for_each(|c| self.fill([0, 1, 2].map(|i| low[i] + edge * corner(c)[i]), edge, distance));
             return;
         }
-        // The border keeps its first value, outside.
+        // The border keeps its initial value, outside.
         let first = low.map(|l| l.max(1));
         let last = [0, 1, 2].map(|i| (low[i] + edge).min(self.size[i] - 1));
         for z in first[2]..last[2] {
@@ -161,7 +162,7 @@ impl Samples {
         [0, x, y, x + y, z, x + z, y + z, x + y + z].map(|step| here + step)
     }
 
-    /// Which corners of a cell lie inside, a bit each.
+    /// Bit mask of the corners of a cell that lie inside.
     fn inside(&self, corners: &[usize; 8]) -> u8 {
         (0..8).fold(0, |mask, c| mask | u8::from(self.values[corners[c]] < 0.0) << c)
     }
@@ -209,11 +210,11 @@ impl Samples {
     }
 }
 
-/// The corners to choose from for filling up a cell, in which corners inside, given as bits, or corners outside touch at an
-/// edge or a corner only. `None` if they do not.
+/// The candidate corners to fill in a cell whose inside (or outside) corners, given as bits, touch only at an edge or a
+/// corner. `None` if they do not.
 fn critical(inside: u8) -> Option<u8> {
     const FACES: [u8; 6] = [0x55, 0xaa, 0x33, 0xcc, 0x0f, 0xf0];
-    /// Corners across the cell from each other.
+    /// Diagonally opposite corners of a cell.
     const ACROSS: [u8; 4] = [0x81, 0x42, 0x24, 0x18];
     if ACROSS.iter().any(|&pair| inside == pair || inside == !pair) {
         return Some(!inside);
@@ -252,7 +253,7 @@ mod tests {
             assert!(mesh.vertices.iter().all(|p| ball(centre, radius)(p).abs() < 1e-6 * radius));
             for t in 0..mesh.triangles.len() {
                 let outward = mesh.corners(t)[0] - centre;
-                assert!(mesh.area_vector(t).dot(&outward) > 0.0, "triangle {t} is turned over");
+                assert!(mesh.area_vector(t).dot(&outward) > 0.0, "triangle {t} is inverted");
             }
         }
     }
@@ -276,8 +277,8 @@ mod tests {
     }
 
     #[test]
-    fn anything_at_all_comes_out_closed() {
-        // Noise at the scale of a cell has every ambiguous cell there is, and it leaves the grid.
+    fn any_field_gives_a_closed_surface() {
+        // Noise at the scale of a cell contains every ambiguous configuration, and it leaves the grid.
         let noise = |p: &Vec3| (p.dot(&Vec3::new(12.9898, 78.233, 37.719)) * 1e3).sin() * 1e-3;
         let grid = Grid { min: Vec3::zeros(), cell: 0.001, cells: [24, 20, 22] };
         let mesh = polygonise(grid, noise);

@@ -1,4 +1,13 @@
-//! Rank 1: meshes as pure geometry. Tetrahedra, triangle surfaces, how good their elements are, and the ways to make them.
+//! Rank 1: meshes as pure geometry: tetrahedra, triangle surfaces, element quality, and mesh generators.
+//!
+//! ```
+//! use fingerpad::math::Vec3;
+//! use fingerpad::mesh::block;
+//!
+//! let mesh = block(&Vec3::new(0.1, 0.2, 0.3), [2, 4, 6]);
+//! assert!(mesh.check().is_ok());
+//! assert!((mesh.total_volume() - 0.006).abs() < 1e-12);
+//! ```
 
 mod ball;
 mod isosurface;

@@ -8,9 +8,9 @@ use crate::math::Vec3;
 pub struct Ring {
     /// Distance from the axis.
     pub radius: f64,
-    /// Place along the axis.
+    /// Position along the axis.
     pub height: f64,
-    /// How many points, evenly spread; a single one sits on the axis.
+    /// Number of evenly spaced points; a single one lies on the axis.
     pub points: usize,
 }
 
@@ -33,11 +33,11 @@ pub fn revolved(rings: &[Ring]) -> SurfaceMesh {
     mesh
 }
 
-/// Triangles between two rings, each given by its first vertex and its number of points: once around, one point onward
-/// at a time on the ring that is behind.
+/// Triangles between two rings, each given by its first vertex and its number of points. Advances around the axis by
+/// one point at a time, on the ring that lags.
 fn stitch(below: (u32, usize), above: (u32, usize), triangles: &mut Vec<[u32; 3]>) {
     let vertex = |(first, points): (u32, usize), i: usize| first + (i % points) as u32;
-    // A point on the axis has no way to go.
+    // A point on the axis does not advance.
     let way = |(_, points): (u32, usize)| if points == 1 { 0 } else { points };
     let (mut a, mut b) = (0, 0);
     while a < way(below) || b < way(above) {
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rings_of_any_number_close_a_surface_that_looks_outward() {
+    fn rings_of_any_size_give_a_closed_outward_surface() {
         let ring = |radius: f64, height: f64, points: usize| Ring { radius, height, points };
         let mesh = revolved(&[
             ring(0.0, 0.0, 1),

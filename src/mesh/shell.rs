@@ -1,30 +1,30 @@
 use super::TetMesh;
 use crate::math::Vec3;
 
-/// How finely a shell is cut.
+/// Resolution of a shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShellGrid {
-    /// Nodes on each ring, three at least.
+    /// Nodes per ring, at least three.
     pub around: usize,
-    /// Rings between the poles, one at least.
+    /// Rings between the poles, at least one.
     pub along: usize,
-    /// Layers between the inner and the outer surface, one at least.
+    /// Layers between the inner and the outer surface, at least one.
     pub layers: usize,
 }
 
 impl ShellGrid {
-    /// Tetrahedra in the shell: three a prism, `2·around·along` prisms a layer.
+    /// Number of tetrahedra: three per prism, `2·around·along` prisms per layer.
     pub fn tetrahedra(&self) -> usize {
         6 * self.around * self.along * self.layers
     }
 
-    /// Nodes on one surface: the rings and two poles.
+    /// Nodes per surface: the rings and two poles.
     pub fn surface_nodes(&self) -> usize {
         self.around * self.along + 2
     }
 
-    /// The ring and the place on it of a node of one surface: `(0, _)` is the near pole, `(along + 1, _)` the far one.
-    /// Odd rings are turned by half a step, so that the triangles between rings come out even.
+    /// The ring and the position on it of a node of one surface: `(0, _)` is the near pole, `(along + 1, _)` the far
+    /// one. Odd rings are offset by half a step, so that the triangles between rings are even.
     fn place(&self, node: usize) -> (usize, f64) {
         if node == 0 {
             return (0, 0.0);
@@ -47,7 +47,7 @@ impl ShellGrid {
         }
         for ring in 0..self.along - 1 {
             for i in 0..n {
-                // The upper edge (i, i+1) has, below it, node i where the lower ring is the turned one, else node i+1.
+                // Below the upper edge (i, i+1) is node i if the lower ring is the offset one, else node i+1.
                 if ring % 2 == 0 {
                     triangles.push([at(ring, i), at(ring + 1, i), at(ring, i + 1)]);
                     triangles.push([at(ring, i + 1), at(ring + 1, i), at(ring + 1, i + 1)]);
@@ -94,7 +94,7 @@ pub fn shell(grid: ShellGrid, surface: impl Fn(f64, f64, f64) -> Vec3) -> (TetMe
                 ([low + a, low + b, high + b, high + c], false),
                 ([low + a, high + a, high + b, high + c], true),
             ] {
-                // Sorting by an even permutation keeps the orientation of the triangle; by an odd one it flips it.
+                // An even permutation keeps the orientation of the triangle; an odd one flips it.
                 if outward != turned {
                     tet.swap(0, 1);
                 }
@@ -128,7 +128,7 @@ mod tests {
             assert_eq!(mesh.tets.len(), grid.tetrahedra());
             assert_eq!(inner, grid.surface_nodes());
             mesh.check().expect("a sound mesh");
-            // Closed boundary of two pieces whose enclosed volume is that of the tetrahedra: nothing overlaps.
+            // The boundary is closed, has two components and encloses the volume of the tetrahedra: no overlap.
             let (surface, _) = mesh.boundary();
             assert!(surface.is_closed());
             assert_eq!(surface.components(), 2);

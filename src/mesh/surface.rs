@@ -7,20 +7,20 @@ use crate::math::{Mat3, Vec3};
 pub struct SurfaceMesh {
     /// Vertex positions.
     pub vertices: Vec<Vec3>,
-    /// Three vertex numbers a triangle.
+    /// Three vertex indices per triangle.
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// Where a refined vertex lies on the mesh it was refined from: a triangle and its barycentric coordinates.
+/// Position of a refined vertex on the coarse mesh: a triangle and barycentric coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceVertexMap {
     /// The coarse triangle.
     pub triangle: u32,
-    /// Weights of its corners, adding up to one.
+    /// Barycentric weights of its corners.
     pub weights: [f64; 3],
 }
 
-/// Volume, centroid and inertia of a solid of density one.
+/// Volume, centroid and inertia of a solid of unit density.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolidMoments {
     /// m³.
@@ -32,7 +32,7 @@ pub struct SolidMoments {
 }
 
 impl SurfaceMesh {
-    /// The mesh of some faces over shared nodes, with the node behind each vertex.
+    /// The mesh of some faces over shared nodes, with the node of each vertex.
     pub fn from_faces(nodes: &[Vec3], faces: &[[u32; 3]]) -> (Self, Vec<u32>) {
         let mut vertex_of = vec![u32::MAX; nodes.len()];
         let mut node_of = Vec::new();
@@ -56,7 +56,7 @@ impl SurfaceMesh {
         self.triangles[triangle].map(|v| self.vertices[v as usize])
     }
 
-    /// Area of all triangles.
+    /// Total area.
     pub fn area(&self) -> f64 {
         (0..self.triangles.len()).map(|t| 0.5 * self.area_vector(t).norm()).sum()
     }
@@ -67,7 +67,7 @@ impl SurfaceMesh {
         (b - a).cross(&(c - a))
     }
 
-    /// Enclosed volume, positive if the triangles look outward.
+    /// Enclosed volume, positive if the triangles face outward.
     pub fn volume(&self) -> f64 {
         (0..self.triangles.len())
             .map(|t| {
@@ -132,7 +132,7 @@ impl SurfaceMesh {
         !directed.is_empty() && directed.iter().all(|(&(a, b), &count)| count == 1 && directed.get(&(b, a)) == Some(&1))
     }
 
-    /// How many pieces hang together.
+    /// Number of connected components.
     pub fn components(&self) -> usize {
         let mut parent: Vec<u32> = (0..self.vertices.len() as u32).collect();
         fn root(parent: &mut [u32], mut v: u32) -> u32 {
@@ -151,8 +151,8 @@ impl SurfaceMesh {
         (0..self.vertices.len() as u32).filter(|&v| root(&mut parent, v) == v).count()
     }
 
-    /// Splits every edge into `parts` and every triangle into `parts²`, vertices of the coarse mesh first and in their order.
-    /// Returns the refined mesh and where each of its vertices lies on this one.
+    /// Splits every edge into `parts` and every triangle into `parts²`. The vertices of the coarse mesh come first, in
+    /// their order. Returns the refined mesh and the position of each of its vertices on this one.
     pub fn refined(&self, parts: usize) -> (Self, Vec<SurfaceVertexMap>) {
         let mut fine = Self { vertices: self.vertices.clone(), triangles: Vec::new() };
         let mut maps = vec![SurfaceVertexMap { triangle: u32::MAX, weights: [0.0; 3] }; self.vertices.len()];

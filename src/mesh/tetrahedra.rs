@@ -8,27 +8,27 @@ use crate::math::Vec3;
 pub struct TetMesh {
     /// Node positions.
     pub nodes: Vec<Vec3>,
-    /// Four node numbers a tetrahedron.
+    /// Four node indices per tetrahedron.
     pub tets: Vec<[u32; 4]>,
 }
 
-/// Why a mesh cannot be simulated. Elements and nodes are numbered from zero, in the order of the mesh.
+/// Why a mesh cannot be simulated. Elements and nodes are counted from zero.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeshFault {
-    /// No tetrahedron at all.
+    /// No tetrahedra.
     #[error("the mesh has no tetrahedra")]
     Empty,
-    /// A tetrahedron names a node that is not there.
-    #[error("tetrahedron {tet} names node {node}, but there are only {nodes} nodes")]
+    /// A tetrahedron refers to a missing node.
+    #[error("tetrahedron {tet} refers to node {node}, but there are only {nodes} nodes")]
     MissingNode {
         /// Which tetrahedron.
         tet: usize,
-        /// The node it names.
+        /// The missing node.
         node: u32,
-        /// How many there are.
+        /// Number of nodes.
         nodes: usize,
     },
-    /// A node with a coordinate that is not a number.
+    /// A node with a non-finite coordinate.
     #[error("node {node} has a coordinate that is not finite")]
     NotFinite {
         /// Which node.
@@ -42,8 +42,8 @@ pub enum MeshFault {
         /// Its signed volume.
         volume: f64,
     },
-    /// Next to no volume.
-    #[error("tetrahedron {tet} is flat (quality {quality:.1e}, a regular one has 1)")]
+    /// Almost no volume.
+    #[error("tetrahedron {tet} is flat (quality {quality:.1e}; a regular tetrahedron has 1)")]
     Flat {
         /// Which tetrahedron.
         tet: usize,
@@ -52,7 +52,7 @@ pub enum MeshFault {
     },
 }
 
-/// Corners opposite each face, faces wound so that they look outward from a positively oriented tetrahedron.
+/// Corners of the face opposite each corner, wound outward for a positively oriented tetrahedron.
 const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 impl TetMesh {
@@ -67,7 +67,7 @@ impl TetMesh {
         (b - a).dot(&(c - a).cross(&(d - a))) / 6.0
     }
 
-    /// Volume of the whole.
+    /// Total volume.
     pub fn total_volume(&self) -> f64 {
         (0..self.tets.len()).map(|t| self.volume(t)).sum()
     }
@@ -80,12 +80,12 @@ impl TetMesh {
         volume.signum() * 12.0 * (3.0 * volume.abs()).powf(2.0 / 3.0) / squares
     }
 
-    /// The worst quality and the tetrahedron that has it.
+    /// The worst quality and its tetrahedron.
     pub fn worst_quality(&self) -> Option<(usize, f64)> {
         (0..self.tets.len()).map(|t| (t, self.quality(t))).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Checks that the mesh can be simulated.
+    /// Checks whether the mesh can be simulated.
     pub fn check(&self) -> Result<(), MeshFault> {
         const FLAT: f64 = 1e-3;
         if self.tets.is_empty() {
@@ -102,7 +102,7 @@ impl TetMesh {
             if quality < -FLAT {
                 return Err(MeshFault::Inverted { tet, volume: self.volume(tet) });
             }
-            // A quality that is not finite, of corners in one place or farther apart than numbers go, is as bad.
+            // A non-finite quality (coincident or extremely distant corners) is rejected too.
             if !quality.is_finite() || quality < FLAT {
                 return Err(MeshFault::Flat { tet, quality });
             }
@@ -110,7 +110,7 @@ impl TetMesh {
         Ok(())
     }
 
-    /// The faces that belong to one tetrahedron only, wound outward, in a fixed order.
+    /// The boundary faces, wound outward, in a fixed order.
     pub fn boundary_faces(&self) -> Vec<[u32; 3]> {
         let mut seen: BTreeMap<[u32; 3], Option<(usize, [u32; 3])>> = BTreeMap::new();
         for (tet, corners) in self.tets.iter().enumerate() {
@@ -126,18 +126,18 @@ impl TetMesh {
         faces.into_iter().map(|(_, face)| face).collect()
     }
 
-    /// The outer surface as a mesh of its own, and the node behind each of its vertices.
+    /// The outer surface as a triangle mesh, and the node of each of its vertices.
     pub fn boundary(&self) -> (SurfaceMesh, Vec<u32>) {
         SurfaceMesh::from_faces(&self.nodes, &self.boundary_faces())
     }
 }
 
-/// A box of `cells` cells from the origin to `size`, six tetrahedra a cell.
+/// A box of `cells` cells from the origin to `size`, six tetrahedra per cell.
 pub fn block(size: &Vec3, cells: [usize; 3]) -> TetMesh {
     blocks(size, cells, |_| true)
 }
 
-/// Those cells of a box that are wanted, six tetrahedra each: tables, bars and stairs.
+/// A subset of the cells of a box, six tetrahedra each: tables, bars and stairs.
 pub fn blocks(size: &Vec3, cells: [usize; 3], wanted: impl Fn([usize; 3]) -> bool) -> TetMesh {
     let [nx, ny, nz] = cells;
     let mut numbers = BTreeMap::new();
@@ -182,7 +182,7 @@ mod tests {
         assert!((mesh.total_volume() - 0.006).abs() < 1e-15);
         let (surface, _) = mesh.boundary();
         assert!((surface.area() - 2.0 * (0.06 + 0.03 + 0.02)).abs() < 1e-12);
-        assert!((surface.volume() - 0.006).abs() < 1e-15, "faces look outward");
+        assert!((surface.volume() - 0.006).abs() < 1e-15, "faces are wound outward");
         assert!(surface.is_closed());
     }
 

@@ -1,9 +1,9 @@
 use nalgebra::{Matrix3, Vector2, Vector3};
 
-/// How an aggregate's friction force `(λ_t, λ_s, λ_ω)` is bounded.
+/// Admissible set of an aggregate's friction force `(λ_t, λ_s, λ_ω)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrictionModel {
-    /// The Coulomb–Contensou set itself: sliding and spinning compete for the same friction.
+    /// The exact Coulomb–Contensou set: sliding and spinning share the same friction.
     #[default]
     Exact,
     /// Separate bounds on force and torque, from the gradient of the dissipation at the free velocity (Talvas 2015, eq. 18–20).
@@ -17,13 +17,13 @@ pub enum FrictionModel {
 /// One contact of an aggregate in the plane across its normal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatchPoint {
-    /// Share of the normal force; the shares add up to one.
+    /// Share of the normal force; the shares sum to one.
     pub share: f64,
-    /// Place relative to the centre, along `t` and `s`, m.
+    /// Position relative to the centre, along `t` and `s`, m.
     pub place: [f64; 2],
 }
 
-/// Where the contacts of an aggregate lie and how the normal force is spread over them.
+/// Positions of the contacts of an aggregate and the distribution of its normal force.
 ///
 /// A relative motion `u = (v_t, v_s, ω)` moves point `i` by `v_i = (v_t, v_s) + ω (−y_i, x_i)`. Friction dissipates
 /// `Φ(u) = μ λ_n Σ p_i |v_i|` (Talvas 2015, eq. 17), which is the support function of the set of forces it can offer,
@@ -38,7 +38,7 @@ pub struct ContactPatch {
 }
 
 impl ContactPatch {
-    /// A patch of points with weights of any scale; the centre is put at the weighted mean. Returns it too.
+    /// A patch of points with unnormalised weights; the origin is moved to the weighted mean, which is returned too.
     pub fn new(points: impl IntoIterator<Item = (f64, [f64; 2])>) -> (Self, [f64; 2]) {
         let mut points: Vec<_> = points.into_iter().map(|(share, place)| PatchPoint { share, place }).collect();
         let total: f64 = points.iter().map(|p| p.share).sum();
@@ -48,18 +48,19 @@ impl ContactPatch {
         (Self { points }, centre)
     }
 
-    /// Whether shares are not negative and add up to one, and all is finite.
+    /// Whether all values are finite, shares are non-negative, and they sum to one.
     pub fn is_sound(&self) -> bool {
         let sum: f64 = self.points.iter().map(|p| p.share).sum();
-        let fine = |p: &PatchPoint| p.share >= 0.0 && p.place.iter().all(|x| x.is_finite());
-        (sum - 1.0).abs() < 1e-9 && self.points.iter().all(fine)
+        let is_valid = |p: &PatchPoint| p.share >= 0.0 && p.place.iter().all(|x| x.is_finite());
+        (sum - 1.0).abs() < 1e-9 && self.points.iter().all(is_valid)
     }
 
-    /// The patch with its contacts gathered in the cells of a square grid, so that the cost of friction does not grow with the resolution of
-    /// the skin. Shares and the centre stay; what is lost is the spread within a cell. A patch with no more contacts than cells stays as it is.
+    /// The patch with its contacts lumped in the cells of a square grid, so that the cost of friction does not grow
+    /// with the skin resolution. Shares and the centre are preserved; the extent within a cell is lost. A patch with at
+    /// most as many contacts as cells is unchanged.
     pub fn condense(&self, cells_per_side: usize, into: &mut ContactPatch) {
-        const MOST: usize = 8;
-        let side = cells_per_side.min(MOST);
+        const MAX_SIDE: usize = 8;
+        let side = cells_per_side.min(MAX_SIDE);
         into.points.clear();
         if self.points.len() <= side * side {
             into.points.extend_from_slice(&self.points);
@@ -72,7 +73,7 @@ impl ContactPatch {
                 high[i] = high[i].max(p.place[i]);
             }
         }
-        let mut cells = [(0.0, [0.0; 2]); MOST * MOST];
+        let mut cells = [(0.0, [0.0; 2]); MAX_SIDE * MAX_SIDE];
         for p in &self.points {
             let cell = [0, 1].map(|i| {
                 let part = (p.place[i] - low[i]) / (high[i] - low[i]).max(1e-12);
@@ -95,8 +96,8 @@ impl ContactPatch {
         self.points.iter().map(|p| p.share * Self::point_velocity(p, u).norm()).sum()
     }
 
-    /// The force per unit of `μ λ_n` that opposes a motion, a boundary point of the set: `−∇ Σ p_i |v_i|`. With `smooth > 0`, that of
-    /// `Σ p_i √(|v_i|² + smooth²)`, inside it.
+    /// The force per unit of `μ λ_n` that opposes a motion, a boundary point of the set: `−∇ Σ p_i |v_i|`. With `smooth
+    /// > 0` that of `Σ p_i √(|v_i|² + smooth²)`, inside it.
     pub fn opposing(&self, u: &Vector3<f64>, smooth: f64) -> Vector3<f64> {
         let mut force = Vector3::zeros();
         for p in &self.points {
@@ -128,23 +129,23 @@ impl ContactPatch {
         (gradient, hessian)
     }
 
-    /// Root mean square distance of the contacts from the centre: the scale of the patch, m.
+    /// Radius of gyration of the contacts about the centre, m.
     pub fn gyration(&self) -> f64 {
         self.points.iter().map(|p| p.share * (p.place[0].powi(2) + p.place[1].powi(2))).sum::<f64>().sqrt()
     }
 
-    /// Greatest torque per unit of `μ λ_n`: pure spin, `Σ p_i |r_i|`, m.
+    /// Maximum torque per unit of `μ λ_n`: pure spin, `Σ p_i |r_i|`, m.
     pub fn torsion(&self) -> f64 {
         self.support(&Vector3::new(0.0, 0.0, 1.0))
     }
 
-    /// How far outside the unit set `{Σ p_i …}` a force is: `max_u (f·u − support(u))` over motions of unit size, zero inside. Unit size
-    /// is measured with the gyration radius, so that spin and slip weigh alike.
+    /// Distance of a force outside the unit set: `max_u (f·u − support(u))` over motions of unit size, zero inside.
+    /// Unit size is measured with the radius of gyration, so that spin and slip are weighted equally.
     pub fn excess(&self, force: &Vector3<f64>) -> f64 {
         let g = self.gyration().max(1e-12);
         let motion = |w: &Vector3<f64>| Vector3::new(w.x, w.y, w.z / g);
         let value = |w: &Vector3<f64>| force.dot(&motion(w)) - self.support(&motion(w));
-        // Look along many directions, then climb from the best: the gradient is `f − ∇ support`, along the unit sphere.
+        // Sample many directions, then ascend from the best: the gradient is `f − ∇ support`, along the unit sphere.
         let mut best = (f64::NEG_INFINITY, Vector3::x());
         const RINGS: usize = 24;
         for i in 0..=RINGS {
@@ -173,9 +174,10 @@ impl ContactPatch {
         best.0.max(0.0)
     }
 
-    /// The solution of [`ContactPatch::solve`] if the patch turns about one of its contacts, which then sticks: the cost has a kink there,
-    /// at which Newton's method is of no use, but along the motions that leave contact `i` where it is, `u = ω (y_i, −x_i, 1)`, it is
-    /// `½ a ω² − b ω + bound R_i |ω|`. Its minimum is the solution if the force that is left for the contact is one that it can bear.
+    /// The solution of [`ContactPatch::solve`] if the patch rotates about one of its contacts, which sticks. The cost
+    /// is not differentiable there and Newton's method fails, but along the motions that keep contact `i` fixed, `u = ω
+    /// (y_i, −x_i, 1)`, it is `½ a ω² − b ω + bound R_i |ω|`. Its minimum is the solution if the remaining force is
+    /// admissible for that contact.
     fn spin_about_a_contact(
         &self,
         stiffness: &Matrix3<f64>,
@@ -195,20 +197,20 @@ impl ContactPatch {
             let spin = (along.abs() - resisted) / turn.dot(&(stiffness * turn)) * along.signum();
             let u = spin * turn;
             let needed = stiffness * (u - free);
-            // What the sliding contacts give; the rest is asked of the one that sticks.
-            let given: Vector2<f64> =
+            // Force of the sliding contacts; the sticking one carries the rest.
+            let sliding: Vector2<f64> =
                 others.map(|q| -bound * q.share * spin.signum() * arm(q).try_normalize(0.0).unwrap_or_default()).sum();
-            let asked = needed.xy() - given;
-            (asked.norm() <= bound * p.share).then_some((u, needed))
+            let remaining = needed.xy() - sliding;
+            (remaining.norm() <= bound * p.share).then_some((u, needed))
         })
     }
 
-    /// Solves the friction of one aggregate: the motion `u` that is left and the force `f` that leaves it, when `u = u₀ + W f` and `f`
-    /// opposes `u` with all that the set times `bound = μ λ_n` offers.
+    /// Solves the friction of one aggregate: the motion `u` and the force `f` with `u = u₀ + W f`, where `f` opposes
+    /// `u` with maximum dissipation in the set scaled by `bound = μ λ_n`.
     ///
-    /// That is the minimum of the strictly convex `½ (u − u₀)ᵀ W⁻¹ (u − u₀) + bound · Σ p_i |v_i(u)|`, three unknowns whatever the number of
-    /// contacts. Lengths are smoothed with `smooth` (m/s), so that Newton's method applies; it is so small that a contact which sticks
-    /// moves by less than a hundredth of a micrometre in a second. `f` is inside the set, never outside.
+    /// This is the minimum of the strictly convex `½ (u − u₀)ᵀ W⁻¹ (u − u₀) + bound · Σ p_i |v_i(u)|`, with three
+    /// unknowns for any number of contacts. Norms are smoothed with `smooth` (m/s) for Newton's method; it is so small
+    /// that a sticking contact moves by less than 0.01 µm per second. `f` is inside the set, never outside.
     pub fn solve(
         &self,
         w: &Matrix3<f64>,
@@ -223,7 +225,7 @@ impl ContactPatch {
         if let Some((u, force)) = self.spin_about_a_contact(&stiffness, free, bound) {
             return (u, force);
         }
-        // The cost less its value at rest, written so that it keeps its digits near rest.
+        // The cost relative to its value at rest, in a form without cancellation near rest.
         let pull = stiffness * free;
         let cost = |u: &Vector3<f64>| {
             let excess = |p: &PatchPoint| {
@@ -232,11 +234,11 @@ impl ContactPatch {
             };
             0.5 * u.dot(&(stiffness * u)) - u.dot(&pull) + bound * self.points.iter().map(excess).sum::<f64>()
         };
-        // Forces and torques alike, by the size of the patch.
+        // Forces and torques scaled by the size of the patch.
         let reach = self.gyration().max(1e-9);
         let size = |f: &Vector3<f64>| Vector3::new(f.x, f.y, f.z / reach).norm();
         let enough = 1e-13 * (bound + size(&pull));
-        // Sticking and sliding freely bracket the truth; begin at the cheapest of the guesses.
+        // Sticking and free sliding bracket the solution; start at the cheapest of the guesses.
         let zero = Vector3::zeros();
         let mut u = [*start, zero, *free].into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(zero);
         let mut now = cost(&u);
@@ -249,7 +251,7 @@ impl ContactPatch {
             let Some(factor) = (stiffness + bound * curvature).cholesky() else { break };
             let step = -factor.solve(&gradient);
             let descent = gradient.dot(&step);
-            // Where differences of the cost are rounding Newton's steps are right and need no search.
+            // Once differences of the cost are rounding errors, Newton's steps are accurate and need no line search.
             let polishing = -descent < 1e-13 * now.abs();
             let mut scale = 1.0;
             let (mut next, mut then) = (u + step, cost(&(u + step)));

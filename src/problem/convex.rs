@@ -7,7 +7,8 @@ use crate::math::Vec3;
 
 /// The contact problem of one step as the minimum of a convex cost.
 ///
-/// The unknown `x` is the change of velocity that constraints make, body by body: `v = v_free + x`. With `A` the matrix of the implicit
+/// The unknown `x` is the velocity change due to constraints, body by body: `v = v_free + x`. With `A` the matrix of
+/// the implicit
 /// step, momentum balance is `A x = h Σ Jᵀ f`, the gradient of
 ///
 /// ```text
@@ -20,10 +21,12 @@ use crate::math::Vec3;
 /// linearisation of joint limits and bounded springs ([`CoordinateTerm`]). Every term is convex and has a continuous
 /// gradient, so Newton's method with a line search converges from any start, and every iterate lowers the cost.
 ///
-/// Gaps and shear displacements are functions of position, not sums of velocities: a grasp at rest is a fixed point for every step length.
+/// Gaps and shear displacements are functions of position, not sums of velocities: a grasp at rest is a fixed point for
+/// every time step.
 ///
-/// The pressure that bounds friction and its distribution over a patch are data of the cost ([`FrictionPatch::refresh`]): those of the last
-/// step, and once more those of this step where they differ much. For fixed data the problem is convex. At rest both agree.
+/// The pressures that bound friction and their distribution over a patch are data of the cost
+/// ([`FrictionPatch::refresh`]): those of the last step, updated once to those of this step if they differ much. For
+/// fixed data the problem is convex. At rest both agree.
 #[derive(Clone, Debug, Default)]
 pub struct ConvexProblem {
     /// Size of each block of unknowns.
@@ -32,6 +35,10 @@ pub struct ConvexProblem {
     pub quadratic: Vec<Quadratic>,
     /// Values of the blocks of `A`, row by row.
     pub quadratic_values: Vec<f64>,
+    /// Soft bodies of which the compliance is known too; contact alone acts on them.
+    pub compliances: Vec<Compliance>,
+    /// Values of the compliances, row by row.
+    pub compliance_values: Vec<f64>,
     /// Jacobians of contacts and attachments.
     pub segments: Vec<Segment>,
     /// Their columns.
@@ -48,14 +55,24 @@ pub struct ConvexProblem {
     pub equalities: Vec<EqualityTerm>,
     /// Springs and limits of the bodies, each with its block and its first unknown there.
     pub coordinates: Vec<(u32, u32, CoordinateTerm)>,
-    /// Length of the step, s: displacement of a coordinate per unit of its unknown.
+    /// Time step, s: displacement of a coordinate per unit of its unknown.
     pub step: f64,
 }
 
-/// A block of `A`: its two blocks of unknowns and where its values begin. Of the two blocks above and below the diagonal one is listed.
+/// A block of `A`: its two blocks of unknowns and the offset of its values. Only one of each pair of off-diagonal
+/// blocks is listed.
 #[derive(Clone, Copy, Debug)]
 pub struct Quadratic {
     /// The block of its rows and that of its columns.
+    pub blocks: [u32; 2],
+    /// Offset of its values.
+    pub start: usize,
+}
+
+/// The compliance of a soft body, the inverse of its part of `A`: the body couples with nothing else in `A`.
+#[derive(Clone, Copy, Debug)]
+pub struct Compliance {
+    /// First and one past the last of its blocks of unknowns.
     pub blocks: [u32; 2],
     /// Its first value.
     pub start: usize,
@@ -82,8 +99,9 @@ pub struct Entry {
 /// The elastic foundation of a contact: force against compression.
 ///
 /// With thickness `L`, modulus `M` and area `S` a strain `e` takes the pressure `f/S = M e / (1 − e)`, so `f = (δ/c) / (1 − δ/L)` with
-/// `c = L/(M S)`. Beyond [`NormalLaw::FULL`] of the thickness it goes on with constant stiffness, so that the force is finite wherever a
-/// step starts. An infinite thickness is a linear spring.
+/// `c = L/(M S)`. Beyond [`NormalLaw::FULL`] of the thickness the stiffness is constant, so that the force is finite
+/// for any initial
+/// state. An infinite thickness is a linear spring.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NormalLaw {
     /// `c`, m/N.
@@ -93,10 +111,10 @@ pub struct NormalLaw {
 }
 
 impl NormalLaw {
-    /// Part of the thickness up to which the law stiffens.
+    /// Fraction of the thickness up to which the law stiffens.
     pub const FULL: f64 = 0.95;
 
-    /// Force and stiffness at a compression, N and N/m; zero where the surfaces are apart.
+    /// Force and stiffness at a compression, N and N/m; zero if the surfaces are separated.
     pub fn force(&self, depth: f64) -> (f64, f64) {
         if depth <= 0.0 {
             return (0.0, 0.0);
@@ -116,7 +134,7 @@ pub struct ContactTerm {
     pub segments: [u32; 2],
     /// Unit normal from the second surface to the first.
     pub normal: Vec3,
-    /// Where it is, m.
+    /// Position, m.
     pub place: Vec3,
     /// Gap at the end of the step for `x = 0`, m.
     pub gap: f64,
@@ -126,9 +144,10 @@ pub struct ContactTerm {
     pub start_shear: Vec3,
     /// See `start_shear`.
     pub start_depth: f64,
-    /// Time constant of its viscous damping over the step: the force of a rate is that of the displacement times this.
+    /// Time constant of its viscous damping divided by the step: the force of a rate is that of the displacement times
+    /// this.
     pub viscosity: f64,
-    /// How it is pressed.
+    /// Elastic foundation.
     pub law: NormalLaw,
     /// Normal force at the solution, N.
     pub pressure: f64,
@@ -137,8 +156,8 @@ pub struct ContactTerm {
 }
 
 impl ContactTerm {
-    /// Normal force and stiffness at a gap, N and N/m: that of the foundation, and that of its viscous damping with the
-    /// initial stiffness. It does not pull.
+    /// Normal force and stiffness at a gap, N and N/m: elastic foundation and its viscous damping with the initial
+    /// stiffness. The force is never tensile.
     pub fn force(&self, gap: f64) -> (f64, f64) {
         let (force, stiffness) = self.law.force(-gap);
         if self.viscosity == 0.0 || gap >= 0.0 {
@@ -149,8 +168,8 @@ impl ContactTerm {
         if total <= 0.0 { (0.0, 0.0) } else { (total, stiffness + damping) }
     }
 
-    /// Lets the bound follow the pressure. It goes half of the way: where pressure falls as friction rises, going all of it may
-    /// alternate between two states from step to step. A contact that did not press before goes all of it.
+    /// Updates the friction bound towards the pressure, by half of the difference: where pressure decreases as friction
+    /// increases, a full update can alternate between two states. A new contact takes the full pressure.
     pub fn follow(&mut self) {
         self.bound = if self.bound > 0.0 { 0.5 * (self.bound + self.pressure) } else { self.pressure };
     }
@@ -170,14 +189,15 @@ pub struct EqualityTerm {
 /// Contacts of one pair of bodies that share their friction: an aggregate (Talvas 2015, §3.2–3.4), or a single contact.
 ///
 /// With pressures `P_i`, `N = Σ P_i`, shares `p_i = P_i / N`, the aggregate's frame `n_c, t, s` at the centre of pressure and
-/// `r_i = x_i − p_c`, three rows read the patch motion off the motions of its contacts:
+/// `r_i = x_i − p_c`, three rows map the motions of its contacts to the patch motion:
 ///
 /// ```text
 /// H_t,i = p_i T_i t    H_s,i = p_i T_i s    H_ω,i = p_i T_i (n_c × r_i) / ρ²    T_i = 1 − n_i n_iᵀ    ρ² = Σ p_i |n_c × r_i|²
 /// ```
 ///
 /// `T_i` keeps the friction of each contact in its own tangent plane. The shear displacement of the patch is `z = Σ H_i d_i`, where `d_i` is
-/// the displacement of contact `i` since it began to stick. The skin resists with the stiffness `N/ℓ` (tangential stiffness of fingertips is
+/// the displacement of contact `i` since it began to stick. The skin resists with the stiffness `N/ℓ` (the tangential
+/// stiffness of fingertips is
 /// proportional to the normal force, Pataky 2005), `K = N/ℓ diag(1, 1, ρ²)`, and slips on the Coulomb–Contensou set `C` of
 /// [`ContactPatch`]:
 ///
@@ -185,15 +205,16 @@ pub struct EqualityTerm {
 /// U(z) = min_s ½ (z − s)ᵀ K (z − s) + μ N Σ p_i |s_i|,    f = −K (z − s) ∈ μ N C.
 /// ```
 ///
-/// The springs are damped like the tissue that the layer is part of, with the time constant `β`: over a step of length `h` that is a spring of
-/// stiffness `(1 + β/h) K` whose origin is at `β/h / (1 + β/h)` of the displacement at the start of the step.
+/// The springs are damped like the tissue, with the time constant `β`: over a step `h` this is a spring of stiffness
+/// `(1 + β/h) K` whose origin is at `β/h / (1 + β/h)` of the displacement at the start of the step.
 ///
-/// The slip `s` is taken off the `d_i` after the step. BEYOND the paper, whose friction acts on velocities and has no memory.
+/// The slip `s` is subtracted from the `d_i` after the step. BEYOND the paper, whose friction acts on velocities and
+/// has no memory.
 #[derive(Clone, Debug, Default)]
 pub struct FrictionPatch {
     /// Its contacts, in [`ConvexProblem::members`].
     pub members: Range<usize>,
-    /// Coefficient of friction.
+    /// Friction coefficient.
     pub mu: f64,
     /// `ℓ`, m.
     pub length: f64,
@@ -209,9 +230,9 @@ pub struct FrictionPatch {
     pub pressure: f64,
     /// Whether it resists spin.
     pub spins: bool,
-    /// Shares and places.
+    /// Shares and positions.
     pub patch: ContactPatch,
-    /// Blocks of unknowns that move it, with the place of their first value in a row of `rows`.
+    /// Blocks of unknowns that move it, with the offset of their first value in a row of `rows`.
     pub blocks: Vec<(u32, usize)>,
     /// Entries of one row.
     pub width: usize,
@@ -238,14 +259,15 @@ pub struct FrictionState {
     pub stiffness: Matrix3<f64>,
 }
 
-/// Friction is solved over the cells of a grid with this many a side if a patch has more contacts than cells.
+/// Cells per side of the friction grid; used if a patch has more contacts than cells.
 const PATCH_CELLS: usize = 6;
 
-/// Smoothing length of slip as part of `ℓ`: what sticks slips by less than this part of `ℓ` a step.
+/// Smoothing length of slip relative to `ℓ`: a sticking contact slips by less than this per step.
 const SMOOTH: f64 = 1e-9;
 
 impl FrictionPatch {
-    /// Takes pressures, shares, frame and rows from the present pressures of its contacts. Returns by which part the pressures changed.
+    /// Updates pressures, shares, frame and rows from the current pressures of its contacts. Returns the relative
+    /// change of the pressures.
     pub fn refresh(
         &mut self,
         members: &[u32],
@@ -317,7 +339,7 @@ impl FrictionPatch {
         let springs = Vector3::new(k, k, turn);
         let (trial, bound) = (springs.component_mul(z), self.mu * self.pressure);
         let slide = trial.xy().norm();
-        // Inside the hull of pure sliding and pure spin, which the friction set contains: nothing slips.
+        // Inside the hull of pure sliding and pure spin, a subset of the friction set: no slip.
         let part = if self.spins { trial.z.abs() / self.torsion } else { 0.0 };
         if slide + part <= bound {
             let slip = if self.spins { Vector3::zeros() } else { Vector3::new(0.0, 0.0, z.z) };
@@ -355,12 +377,13 @@ impl FrictionPatch {
         FrictionState { displacement: *z, force, slip, stiffness }
     }
 
-    /// Replaces the stiffness of a patch that slips by a secant stiffness: the springs `K` times `|f| / |K z|` in the norm of `K⁻¹`.
+    /// Replaces the stiffness of a slipping patch by a secant stiffness: the springs `K` times `|f| / |K z|` in the
+    /// norm of `K⁻¹`.
     ///
-    /// The force of a contact that slips grows no more with the displacement, so Newton's step passes by where it would stick, and with many
-    /// contacts the line search stops at one of them after another. For a single contact `U` is a function of `|z|` whose slope divided by
-    /// `|z|` falls, so the quadratic with the secant stiffness lies above it: its minimum lowers the cost without a line search.
-    /// Patches of several contacts are left alone unless `aggregates`.
+    /// The force of a slipping contact is constant, so Newton's step overshoots the sticking state, and with many
+    /// contacts the line search stops at one of them after another. For a single contact `U` is a function of `|z|`
+    /// whose slope divided by `|z|` decreases, so the quadratic with the secant stiffness is an upper bound: its
+    /// minimum lowers the cost without a line search. Patches of several contacts are unchanged unless `aggregates`.
     pub fn take_secant(&mut self, aggregates: bool) {
         let slips = if self.spins { self.state.slip.norm() } else { self.state.slip.xy().norm() };
         if self.pressure <= 0.0 || slips == 0.0 || (self.spins && !aggregates) {
@@ -398,7 +421,7 @@ fn slip_on_ellipsoid(k: &Vector3<f64>, z: &Vector3<f64>, bound: f64, torsion: f6
     let at =
         |s: f64| Vector3::from_fn(|i, _| if e[i] > 0.0 { k[i] * z[i] * s / (k[i] * s + bound * e[i]) } else { 0.0 });
     let length = |u: &Vector3<f64>| (0..3).map(|i| e[i] * u[i] * u[i]).sum::<f64>().sqrt();
-    // `|u(s)| / s` falls with `s`; the solution is where it is one.
+    // `|u(s)| / s` decreases with `s`; the solution is where it is one.
     let (mut low, mut high) = (0.0, length(z));
     for _ in 0..100 {
         let middle = 0.5 * (low + high);
@@ -418,11 +441,13 @@ fn slip_on_ellipsoid(k: &Vector3<f64>, z: &Vector3<f64>, bound: f64, torsion: f6
 }
 
 impl ConvexProblem {
-    /// Forgets everything but memory.
+    /// Clears the problem but keeps its memory.
     pub fn clear(&mut self) {
         self.sizes.clear();
         self.quadratic.clear();
         self.quadratic_values.clear();
+        self.compliances.clear();
+        self.compliance_values.clear();
         self.segments.clear();
         self.entries.clear();
         self.contacts.clear();

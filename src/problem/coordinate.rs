@@ -1,16 +1,17 @@
 use crate::math::{Mat3, Vec3};
 
-/// Force of a body's own springs and limits on its coordinates, where it is not linear.
+/// Nonlinear force of a body's springs and limits on its coordinates.
 ///
-/// A body linearises these forces in its free motion: they enter `A` with the stiffness `s`, and take the force `F₀` at the end of the free
-/// motion. Contact may move a coordinate past a limit, or saturate a spring, after that choice was made. The term corrects the choice: with
+/// A body linearises these forces in its free motion: they enter `A` with the stiffness `s`, and have the force `F₀` at
+/// the end of the free
+/// motion. Contact may move a coordinate past a limit, or saturate a spring, afterwards. The term corrects this: with
 /// `y = y₀ + h x` the coordinate at the end of the step it adds the potential whose gradient is
 ///
 /// ```text
 /// −h (F(y) − F₀ + s h x)
 /// ```
 ///
-/// `A − h² s` is still positive definite and `F` falls with `y`, so the cost stays convex.
+/// `A − h² s` is still positive definite and `F` decreases with `y`, so the cost stays convex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoordinateTerm {
     /// First of the body's degrees of freedom that it acts on.
@@ -30,13 +31,13 @@ pub struct CoordinateTerm {
 pub enum CoordinateLaw {
     /// A joint: a spring of bounded torque, and stiff limits.
     Joint {
-        /// Angle at which the spring is relaxed, rad.
+        /// Rest angle of the spring, rad.
         target: f64,
         /// N·m/rad.
         stiffness: f64,
-        /// Bound of the spring's torque, N·m.
+        /// Maximum torque of the spring, N·m.
         most: f64,
-        /// Least and greatest angle, rad.
+        /// Minimum and maximum angle, rad.
         limits: [f64; 2],
         /// Stiffness beyond them, N·m/rad.
         limit_stiffness: f64,
@@ -45,7 +46,7 @@ pub enum CoordinateLaw {
     Spring {
         /// N/m, or N·m/rad.
         stiffness: f64,
-        /// Bound of its force, N, or of its torque, N·m.
+        /// Maximum force, N, or torque, N·m.
         most: f64,
     },
 }
@@ -86,7 +87,7 @@ impl CoordinateLaw {
 }
 
 impl CoordinateTerm {
-    /// Force and its negative derivative that are missing in `A` for a displacement `h x`.
+    /// Force and its negative derivative that `A` does not contain, for a displacement `h x`.
     pub fn correction(&self, moved: &Vec3) -> (Vec3, Mat3) {
         let (force, slope) = self.law.force(&(self.end + moved));
         let n = self.law.count();

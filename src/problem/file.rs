@@ -1,4 +1,4 @@
-//! A contact problem as text, so that any solver can be tried on what the simulator met.
+//! A contact problem as text, to run any solver on problems of the simulator.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::{ContactPatch, ContactProblem, FrictionModel, Law, PatchPoint};
 /// Why a contact problem cannot be solved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProblemFault {
-    /// Sizes that do not agree.
+    /// Inconsistent sizes.
     #[error("the laws have {laws} rows, the free velocity {free}, and the Delassus operator {delassus} entries")]
     Size {
         /// Rows of the laws.
@@ -17,7 +17,7 @@ pub enum ProblemFault {
         /// Entries of the operator.
         delassus: usize,
     },
-    /// A number that is none.
+    /// A non-finite number.
     #[error("entry {at} of the Delassus operator and free velocity is not finite")]
     NotFinite {
         /// Which.
@@ -28,29 +28,29 @@ pub enum ProblemFault {
     Diagonal {
         /// Which row.
         row: usize,
-        /// What stands there.
+        /// The value.
         value: f64,
     },
-    /// A coefficient of friction out of range.
-    #[error("row {row} has the coefficient of friction {mu}, which must be from 0 to 1e6")]
+    /// A friction coefficient out of range.
+    #[error("row {row} has the friction coefficient {mu}, which must be in the range 0 to 1e6")]
     Friction {
         /// First row of the block.
         row: usize,
         /// The coefficient.
         mu: f64,
     },
-    /// A patch whose shares are no distribution.
-    #[error("row {row}: the shares of an aggregate must not be negative and must add up to one")]
+    /// A patch with invalid shares.
+    #[error("row {row}: the shares of an aggregate must be non-negative and sum to one")]
     Patch {
         /// First row of the block.
         row: usize,
     },
-    /// Text that is no problem.
+    /// Invalid text.
     #[error("line {line}: expected {expected}")]
     Text {
         /// Which line, from 1.
         line: usize,
-        /// What should stand there.
+        /// What was expected.
         expected: &'static str,
     },
 }
@@ -58,7 +58,7 @@ pub enum ProblemFault {
 const HEADER: &str = "fingerpad contact problem 1";
 
 impl FrictionModel {
-    /// Its name in files.
+    /// Name in files.
     pub fn name(self) -> &'static str {
         match self {
             FrictionModel::Exact => "exact",
@@ -74,7 +74,7 @@ impl FrictionModel {
 }
 
 impl ContactProblem {
-    /// The problem as text. Numbers are written so that they read back to the bit.
+    /// The problem as text. Numbers round-trip exactly.
     pub fn to_text(&self) -> String {
         let mut text = format!("{HEADER}\nlaws {}\n", self.laws.len());
         for law in &self.laws {
@@ -112,7 +112,7 @@ impl ContactProblem {
         let count: usize = count.strip_prefix("laws ").and_then(|n| n.parse().ok()).ok_or(fault(line, "`laws N`"))?;
         let mut problem = Self::default();
         for _ in 0..count {
-            let (line, words) = next("a law for each of the announced number")?;
+            let (line, words) = next("a law for each announced block")?;
             problem.laws.push(
                 law(words).ok_or(fault(
                     line,

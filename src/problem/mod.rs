@@ -1,7 +1,7 @@
 //! Rank 1: the contact problem. Rows, the Delassus operator and the laws of contact; no bodies.
 //!
-//! With forces `λ` along the rows, velocities along them are `v = W λ + v_free`, `W` being the Delassus operator times the step
-//! (Talvas 2015, eq. 4; Duriez 2006, eq. 17). Each block of rows has a law that ties its `λ` to its `v`.
+//! With forces `λ` along the rows, the row velocities are `v = W λ + v_free`, where `W` is the Delassus operator times
+//! the step (Talvas 2015, eq. 4; Duriez 2006, eq. 17). Each block of rows has a law that relates its `λ` to its `v`.
 
 mod contensou;
 mod convex;
@@ -10,7 +10,8 @@ mod file;
 
 pub use contensou::{ContactPatch, FrictionModel, PatchPoint};
 pub use convex::{
-    ContactTerm, ConvexProblem, Entry, EqualityTerm, FrictionPatch, FrictionState, NormalLaw, Quadratic, Segment,
+    Compliance, ContactTerm, ConvexProblem, Entry, EqualityTerm, FrictionPatch, FrictionState, NormalLaw, Quadratic,
+    Segment,
 };
 pub use coordinate::{CoordinateLaw, CoordinateTerm};
 pub use file::ProblemFault;
@@ -18,28 +19,28 @@ pub use file::ProblemFault;
 /// The law of a block of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
-    /// `v = 0`, whatever the force: an attachment of so many rows.
+    /// `v = 0` for any force: an attachment with this many rows.
     Equality(usize),
     /// One row: `0 ≤ λ ⟂ v ≥ 0` (Signorini on velocities; Talvas 2015, eq. 9).
     Frictionless,
     /// Three rows, normal and two tangents: Signorini, and Coulomb with the exact cone `|λ_T| ≤ μ λ_n`.
     Coulomb {
-        /// Coefficient of friction.
+        /// Friction coefficient.
         mu: f64,
     },
     /// Four rows, normal, two tangents and the spin about the normal: an aggregate of contacts with Coulomb–Contensou friction.
     Aggregate {
-        /// Coefficient of friction.
+        /// Friction coefficient.
         mu: f64,
-        /// Where its contacts lie and how the normal force is spread over them.
+        /// Positions of its contacts and the distribution of the normal force.
         patch: ContactPatch,
-        /// Which set the friction force is kept in.
+        /// Friction set.
         friction: FrictionModel,
     },
 }
 
 impl Law {
-    /// Rows of the block.
+    /// Number of rows of the block.
     pub fn rows(&self) -> usize {
         match self {
             Law::Equality(rows) => *rows,
@@ -62,7 +63,7 @@ pub struct ContactProblem {
 }
 
 impl ContactProblem {
-    /// Rows of the whole.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.free.len()
     }
@@ -89,7 +90,7 @@ impl ContactProblem {
         self.free[row] + w.iter().zip(forces).map(|(w, f)| w * f).sum::<f64>()
     }
 
-    /// Whether sizes agree, numbers are finite, the diagonal is positive and coefficients make sense.
+    /// Whether sizes are consistent, numbers are finite, the diagonal is positive and coefficients are valid.
     pub fn check(&self) -> Result<(), ProblemFault> {
         let n = self.rows();
         let rows: usize = self.laws.iter().map(Law::rows).sum();

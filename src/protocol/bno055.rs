@@ -1,11 +1,11 @@
-//! Bosch BNO055 on its serial line, 115200 baud. It speaks when asked, in registers. From its data sheet.
+//! Bosch BNO055 over UART at 115200 baud: register reads and writes on request. From its data sheet.
 //!
-//! To read: `AA 01`, register, number of bytes; the answer is `BB`, the number, the bytes. To write: `AA 00`, register, number,
-//! the bytes; the answer is `EE` and a status, 1 for done. A read that fails is answered so as well. Status 7 comes whenever
-//! the sensor was busy, every now and then on a healthy line: ask again.
+//! Read: `AA 01`, register, length; the response is `BB`, length, data. Write: `AA 00`, register, length, data; the
+//! response is `EE` and a status, 1 for success. A failed read is also answered with `EE` and a status. Status 7 (bus
+//! overrun) is common on a healthy line; the command is repeated.
 //!
-//! The orientation is at register 20: w, x, y, z, little-endian words over 2¹⁴. It is all zeros until the sensor has been set
-//! to a mode that fuses (register 3D, mode 0C).
+//! The orientation is at register 20: w, x, y, z, little-endian words scaled by 2¹⁴. It is zero until a fusion mode is
+//! set (register 3D, mode 0C).
 
 use super::framing::{ENOUGH, Fault, Front, Layout};
 use super::reading::{Reading, rotation};
@@ -39,10 +39,10 @@ fn words(packet: &[u8]) -> [f64; 4] {
     std::array::from_fn(|i| f64::from(i16::from_le_bytes([packet[2 * i + 2], packet[2 * i + 3]])) / SCALE)
 }
 
-/// The answers of the sensor.
+/// Decoder of the sensor's responses.
 #[derive(Default)]
 pub(super) struct Bno055Layout {
-    /// The last status that is an error and not just busy, and whether an orientation came after it.
+    /// The last error status other than busy, and whether an orientation followed it.
     error: Option<u8>,
     is_asleep: bool,
 }
@@ -84,17 +84,17 @@ impl Layout for Bno055Layout {
     }
 
     fn hint(&self) -> Option<String> {
-        let asleep = || "the sensor gives no orientation yet: it is not in a mode that fuses its sensors".into();
-        let error = self.error.map(|status| format!("the sensor refuses with status {status:#04x}"));
+        let asleep = || "the sensor sends no orientation: it is not in a fusion mode".into();
+        let error = self.error.map(|status| format!("the sensor rejects commands with status {status:#04x}"));
         error.or_else(|| self.is_asleep.then(asleep))
     }
 
     fn expectation(&self) -> String {
-        "is it a BNO055 set to UART, and the speed 115200 baud?".into()
+        "check that it is a BNO055 set to UART, at 115200 baud".into()
     }
 }
 
-/// The orientation of the sensor, as the answer to a read.
+/// Encodes the orientation as the response to a read.
 pub(super) struct Bno055Encoder(Quat);
 
 impl Default for Bno055Encoder {
@@ -118,7 +118,7 @@ impl Encoder for Bno055Encoder {
     }
 }
 
-/// Sets the mode, then asks for the orientation again and again. What was answered with busy is said again.
+/// Sets the mode, then polls the orientation. A command answered with busy is repeated.
 pub(super) struct Bno055Host {
     is_running: bool,
     answer: Vec<u8>,
@@ -133,7 +133,7 @@ impl Bno055Host {
         if self.is_running { ASK.into() } else { SET_MODE.into() }
     }
 
-    /// Whether the answer is complete, whatever it says.
+    /// Whether the response is complete, whatever its content.
     fn is_answered(&mut self, byte: u8) -> bool {
         self.answer.push(byte);
         match *self.answer.as_slice() {
@@ -165,7 +165,7 @@ impl Host for Bno055Host {
                 is_answered = true;
             }
         }
-        // One question at a time, however many answers there were.
+        // One request at a time, regardless of the number of responses.
         is_answered.then(|| self.command()).into_iter().collect()
     }
 
@@ -179,7 +179,7 @@ impl Host for Bno055Host {
     }
 }
 
-/// A sensor that is not there. Like the real one it is busy every now and then.
+/// Emulated sensor. Like the real one it is sometimes busy.
 pub(super) struct EmulatedBno055 {
     encoder: Bno055Encoder,
     mode: u8,
@@ -187,7 +187,7 @@ pub(super) struct EmulatedBno055 {
     commands: u32,
 }
 
-/// Every how many commands the sensor is busy.
+/// The sensor is busy at every n-th command.
 const BUSY_EVERY: u32 = 16;
 
 impl EmulatedBno055 {
@@ -195,7 +195,7 @@ impl EmulatedBno055 {
         Self { encoder: Bno055Encoder::default(), mode: 0, command: Vec::new(), commands: 0 }
     }
 
-    /// The answer to the command so far; `None` while it is incomplete.
+    /// Response to the command so far; `None` while it is incomplete.
     fn answer(&mut self) -> Option<Vec<u8>> {
         let (direction, register, length) = match *self.command.as_slice() {
             [COMMAND] | [COMMAND, READ | WRITE] | [COMMAND, READ | WRITE, _] => return None,

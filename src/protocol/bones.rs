@@ -1,10 +1,10 @@
 use crate::tracking::{Finger, Segment, Side};
 
-/// A bone of a human body as Unity names them, and the root that the hips hang on.
+/// A bone of Unity's humanoid skeleton, or the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HumanBone(u8);
 
-/// Each bone and its parent. A body may lack some; then the next one up is the parent.
+/// Each bone and its parent. If a skeleton lacks the parent, the next ancestor is used.
 const BONES: [(&str, &str); 26] = [
     ("root", ""),
     ("Hips", "root"),
@@ -40,12 +40,12 @@ impl HumanBone {
     /// The root.
     pub const ROOT: HumanBone = HumanBone(0);
 
-    /// All of them: the body first, then the fingers of the left and of the right hand.
+    /// All bones: the body first, then the fingers of the left and of the right hand.
     pub fn all() -> impl Iterator<Item = HumanBone> {
         (0..COUNT).map(|index| HumanBone(index as u8))
     }
 
-    /// The bone of a hand. Unity counts the thumb's from the metacarpal, as we do, and calls that one proximal.
+    /// The bone of a hand. Unity counts the thumb's bones from the metacarpal, like this crate, and calls it proximal.
     pub fn of_hand(side: Side, segment: Segment) -> Self {
         match segment.index().checked_sub(1) {
             None => HumanBone(if side == Side::Left { 13 } else { 17 }),
@@ -53,7 +53,7 @@ impl HumanBone {
         }
     }
 
-    /// Which part of which hand it is; `None` if it is of neither.
+    /// Side and part of the hand; `None` for other bones.
     pub fn hand(self) -> Option<(Side, Segment)> {
         let side = |right: bool| if right { Side::Right } else { Side::Left };
         match usize::from(self.0).checked_sub(BONES.len()) {
@@ -62,7 +62,7 @@ impl HumanBone {
         }
     }
 
-    /// `LeftIndexProximal` and the like.
+    /// Unity's name, such as `LeftIndexProximal`.
     pub fn name(self) -> String {
         let Some((side, finger, place)) = self.hand().and_then(|(side, s)| s.finger().map(|(f, p)| (side, f, p)))
         else {
@@ -73,7 +73,7 @@ impl HumanBone {
         format!("{side}{finger}{}", ["Proximal", "Intermediate", "Distal"][place])
     }
 
-    /// The bone of a name.
+    /// The bone with this name.
     pub fn named(name: &str) -> Option<Self> {
         if let Some(index) = BONES.iter().position(|(bone, _)| *bone == name) {
             return Some(HumanBone(index as u8));
@@ -90,7 +90,7 @@ impl HumanBone {
         Some(Self::of_hand(side, Segment::phalanx(finger, place)))
     }
 
-    /// The bone it hangs on; `None` for the root.
+    /// The parent bone; `None` for the root.
     pub fn parent(self) -> Option<Self> {
         match self.hand() {
             Some((side, segment)) if segment != Segment::PALM => segment.parent().map(|p| Self::of_hand(side, p)),

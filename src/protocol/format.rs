@@ -4,109 +4,109 @@ use super::five_dt::{
     SixteenLayout, UltraSensors, UltraUsbEncoder, UltraUsbReports, UltraWirelessEncoder, UltraWirelessLayout,
     WirelessEncoder, WirelessLayout,
 };
-use super::framing::Framed;
+use super::framing::StreamDecoder;
 use super::gametrak::{EmulatedGametrak, GametrakEncoder, GametrakHost, GametrakReports};
-use super::lines::Lined;
+use super::lines::LineDecoder;
 use super::open_gloves::{
-    AlphaEncoder, AlphaScript, EmulatedOpenGlove, FORCE_MAXIMUM, LegacyEncoder, LegacyScript, OpenGlovesHost,
+    AlphaEncoder, AlphaFormat, EmulatedOpenGlove, FORCE_MAXIMUM, LegacyEncoder, LegacyFormat, OpenGlovesHost,
 };
-use super::packets::Packeted;
+use super::packets::PacketDecoder;
 use super::reading::Sensor;
 use super::vmc::{VmcDatagrams, VmcEncoder};
 use super::witmotion::{QuaternionOrder, WitMotionEncoder, WitMotionLayout};
-use super::x_imu3::{XImu3Encoder, XImu3Script};
-use super::{Decoder, Emulated, Encoder, Host, Silent, Talker};
+use super::x_imu3::{XImu3Encoder, XImu3Format};
+use super::{Decoder, Emulated, Encoder, Host, PassiveDevice, PassiveHost};
 use crate::tracking::Side;
 
-/// What a device speaks, with the options in which devices of a kind, or those who wrote about them, differ.
+/// Wire format of a device, with the options in which variants or published descriptions differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Format {
     /// The wired 5DT Data Glove 5.
     DataGlove5 {
-        /// The hand it is for: the left glove sends the fingers the other way round.
+        /// Hand of the glove: the left glove sends the fingers in reverse order.
         side: Side,
-        /// What the last byte of a packet is.
+        /// Checksum of a packet.
         checksum: Checksum,
-        /// How it is asked.
+        /// How values are requested.
         mode: GloveMode,
-        /// Whether an emulated one sends a mark after each packet. It is understood with and without.
+        /// Whether an emulated glove sends a mark after each packet. The decoder accepts both.
         mark: bool,
     },
     /// The wireless 5DT Data Glove 5-W.
     DataGlove5Wireless {
-        /// The hand it is for.
+        /// Hand of the glove.
         side: Side,
-        /// What the ninth byte of a packet is.
+        /// Checksum: the ninth byte of a packet.
         checksum: Checksum,
     },
     /// The 5DT Data Glove 16 on a serial line.
     DataGlove16 {
-        /// The hand it is for.
+        /// Hand of the glove.
         side: Side,
-        /// The largest value of a sensor.
+        /// Maximum sensor value.
         maximum: u16,
     },
-    /// The wireless 5DT Data Glove Ultra of fourteen sensors, on a serial line.
+    /// The wireless 5DT Data Glove Ultra with fourteen sensors, on a serial port.
     UltraWireless,
     /// The 5DT Data Glove Ultra on USB.
     UltraUsb {
-        /// How many sensors it has.
+        /// Number of sensors.
         sensors: UltraSensors,
     },
-    /// LucidGloves and their like with the older encoding.
+    /// LucidGloves and compatible gloves with the legacy encoding.
     OpenGlovesLegacy {
-        /// The largest number: 4095 on an ESP32, 1023 on an AVR.
+        /// Maximum value: 4095 on an ESP32, 1023 on an AVR.
         maximum: u16,
     },
-    /// LucidGloves and their like with the newer encoding.
+    /// LucidGloves and compatible gloves with the alpha encoding.
     OpenGlovesAlpha {
-        /// The largest number: 4095 on an ESP32, 1023 on an AVR.
+        /// Maximum value: 4095 on an ESP32, 1023 on an AVR.
         maximum: u16,
-        /// The number of the largest force on the way to the glove: mostly 1000, for one library 4095.
+        /// Wire value of the maximum force: usually 1000, 4095 for one library.
         force_maximum: u16,
     },
-    /// The Bosch BNO055 on its serial line.
+    /// The Bosch BNO055 on a UART.
     Bno055,
     /// WitMotion sensors.
     WitMotion {
-        /// The order of the quaternion.
+        /// Order of the quaternion components.
         order: QuaternionOrder,
     },
     /// The x-io x-IMU3, ASCII messages.
     XImu3,
-    /// The GameTrak, by its reports.
+    /// The GameTrak HID reports.
     Gametrak {
-        /// Whether the left x axis is in the last two bytes and not in the first.
+        /// Whether the left x axis is in the last two bytes instead of the first.
         left_x_at_end: bool,
     },
     /// The VMC protocol.
     Vmc,
 }
 
-/// What a device is connected by.
+/// Physical connection of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// A serial line of eight bits, no parity, one stop bit, and the speeds it may have, the usual one first.
+    /// A serial port, 8N1, with its possible baud rates, the default first.
     Serial {
         /// Baud.
         speeds: &'static [u32],
     },
-    /// Reports of USB (HID).
+    /// USB HID reports.
     Usb {
-        /// The vendor's number.
+        /// Vendor id.
         vendor: u16,
-        /// The product's number, if the vendor has but one.
+        /// Product id, if there is only one.
         product: Option<u16>,
     },
-    /// Datagrams of UDP.
+    /// UDP datagrams.
     Udp {
-        /// The usual port.
+        /// Default port.
         port: u16,
     },
 }
 
 impl Format {
-    /// Every format, with the options that are likeliest for the right hand.
+    /// All formats, with the default options for the right hand.
     pub const ALL: [Format; 12] = [
         Format::DataGlove5 { side: Side::Right, checksum: Checksum::Xor, mode: GloveMode::Stream, mark: false },
         Format::DataGlove5Wireless { side: Side::Right, checksum: Checksum::Xor },
@@ -122,7 +122,7 @@ impl Format {
         Format::Vmc,
     ];
 
-    /// What to call it in files and on the command line.
+    /// Name in files and on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Self::DataGlove5 { .. } => "5dt-5",
@@ -140,12 +140,12 @@ impl Format {
         }
     }
 
-    /// The format of a name, with the likeliest options.
+    /// The format with this name, with default options.
     pub fn named(name: &str) -> Option<Format> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// What it is connected by.
+    /// Physical connection.
     pub fn link(&self) -> Link {
         match self {
             Self::DataGlove5 { .. } | Self::DataGlove16 { .. } => Link::Serial { speeds: &[19200] },
@@ -161,7 +161,7 @@ impl Format {
         }
     }
 
-    /// Whether gloves of this kind can have a sensor. Of the Ultra on USB there are two, which share a kind.
+    /// Whether this kind of glove can have a sensor. The two variants of the USB Ultra share a kind.
     pub fn can_have(&self, sensor: Sensor) -> bool {
         let is_curl = matches!(sensor, Sensor::Curl(_));
         match self {
@@ -174,7 +174,8 @@ impl Format {
         }
     }
 
-    /// The number of the largest force of a device that takes [`HostLine::Force`](super::HostLine::Force); `None` of one that does not.
+    /// Wire value of the maximum force for devices that take [`HostLine::Force`](super::HostLine::Force); `None` for
+    /// others.
     pub fn force_maximum(&self) -> Option<u16> {
         match *self {
             Self::OpenGlovesAlpha { force_maximum, .. } => Some(force_maximum),
@@ -183,25 +184,27 @@ impl Format {
         }
     }
 
-    /// A decoder of what it sends.
+    /// Creates its decoder.
     pub fn decoder(&self) -> Box<dyn Decoder> {
         match *self {
-            Self::DataGlove5 { side, checksum, .. } => Box::new(Framed::new(FiveLayout::new(side, checksum))),
-            Self::DataGlove5Wireless { side, checksum } => Box::new(Framed::new(WirelessLayout::new(side, checksum))),
-            Self::DataGlove16 { side, maximum } => Box::new(Framed::new(SixteenLayout::new(side, maximum))),
-            Self::UltraWireless => Box::new(Framed::new(UltraWirelessLayout)),
-            Self::UltraUsb { sensors } => Box::new(Packeted::new(UltraUsbReports(sensors))),
-            Self::OpenGlovesLegacy { maximum } => Box::new(Lined::new(LegacyScript::new(maximum))),
-            Self::OpenGlovesAlpha { maximum, .. } => Box::new(Lined::new(AlphaScript::new(maximum))),
-            Self::Bno055 => Box::new(Framed::new(Bno055Layout::default())),
-            Self::WitMotion { order } => Box::new(Framed::new(WitMotionLayout::new(order))),
-            Self::XImu3 => Box::new(Lined::new(XImu3Script::default())),
-            Self::Gametrak { left_x_at_end } => Box::new(Packeted::new(GametrakReports::new(left_x_at_end))),
-            Self::Vmc => Box::new(Packeted::new(VmcDatagrams::default())),
+            Self::DataGlove5 { side, checksum, .. } => Box::new(StreamDecoder::new(FiveLayout::new(side, checksum))),
+            Self::DataGlove5Wireless { side, checksum } => {
+                Box::new(StreamDecoder::new(WirelessLayout::new(side, checksum)))
+            }
+            Self::DataGlove16 { side, maximum } => Box::new(StreamDecoder::new(SixteenLayout::new(side, maximum))),
+            Self::UltraWireless => Box::new(StreamDecoder::new(UltraWirelessLayout)),
+            Self::UltraUsb { sensors } => Box::new(PacketDecoder::new(UltraUsbReports(sensors))),
+            Self::OpenGlovesLegacy { maximum } => Box::new(LineDecoder::new(LegacyFormat::new(maximum))),
+            Self::OpenGlovesAlpha { maximum, .. } => Box::new(LineDecoder::new(AlphaFormat::new(maximum))),
+            Self::Bno055 => Box::new(StreamDecoder::new(Bno055Layout::default())),
+            Self::WitMotion { order } => Box::new(StreamDecoder::new(WitMotionLayout::new(order))),
+            Self::XImu3 => Box::new(LineDecoder::new(XImu3Format::default())),
+            Self::Gametrak { left_x_at_end } => Box::new(PacketDecoder::new(GametrakReports::new(left_x_at_end))),
+            Self::Vmc => Box::new(PacketDecoder::new(VmcDatagrams::default())),
         }
     }
 
-    /// An encoder of what it would send.
+    /// Creates its encoder.
     pub fn encoder(&self) -> Box<dyn Encoder> {
         match *self {
             Self::DataGlove5 { side, checksum, mark, .. } => Box::new(FiveEncoder::new(side, checksum, mark)),
@@ -219,18 +222,18 @@ impl Format {
         }
     }
 
-    /// What to send to it.
+    /// Creates the host side of the connection.
     pub fn host(&self) -> Box<dyn Host> {
         match *self {
             Self::DataGlove5 { mode, .. } => Box::new(FiveHost::new(mode)),
             Self::OpenGlovesAlpha { .. } => Box::new(OpenGlovesHost),
             Self::Bno055 => Box::new(Bno055Host::new()),
             Self::Gametrak { .. } => Box::new(GametrakHost::default()),
-            _ => Box::new(Silent),
+            _ => Box::new(PassiveHost),
         }
     }
 
-    /// One that is not there.
+    /// Creates an emulated device.
     pub fn emulated(&self) -> Box<dyn Emulated> {
         match *self {
             Self::DataGlove5 { side, checksum, mark, .. } => {
@@ -242,7 +245,7 @@ impl Format {
             }
             Self::Bno055 => Box::new(EmulatedBno055::new()),
             Self::Gametrak { left_x_at_end } => Box::new(EmulatedGametrak::new(GametrakEncoder::new(left_x_at_end))),
-            _ => Box::new(Talker(self.encoder())),
+            _ => Box::new(PassiveDevice(self.encoder())),
         }
     }
 }

@@ -1,104 +1,104 @@
-//! From bytes to packets. A header byte also occurs within data, and a serial line is joined in the middle of a packet,
-//! loses bytes and picks up noise. So a header alone proves nothing: the beginning of packets is believed once several in a
-//! row are right, and looked for again at the first that is not.
+//! Splits a byte stream into packets. Header bytes also occur within data, and a serial stream is joined mid-packet,
+//! loses bytes and contains noise. A header alone is therefore no proof: a packet boundary is accepted after several
+//! valid packets in a row, and searched again after the first invalid one.
 
 use super::{DecodeStatistics, Decoder, Framing, Reading};
 
-/// What stands at the front of some bytes.
+/// Result of parsing the start of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Front {
     /// A packet.
     Whole {
-        /// Its bytes.
+        /// Length in bytes.
         length: usize,
-        /// What it proves of where packets begin; [`ENOUGH`] in a row are believed.
+        /// Evidence for the packet boundary; [`ENOUGH`] in a row is accepted.
         evidence: u32,
-        /// Which of several beginnings to take when all are proved: the likelier.
+        /// Preference among several accepted boundaries; the highest wins.
         likelihood: u32,
     },
-    /// Maybe a packet, once more bytes have come.
+    /// Possibly a packet; more bytes are needed.
     Partial,
-    /// No packet.
+    /// Not a packet.
     Wrong(Fault),
 }
 
-/// Why there is no packet.
+/// Reason why the bytes are not a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It does not begin like one.
+    /// No header.
     Header,
-    /// Its checksum is wrong.
+    /// Wrong checksum.
     Checksum,
-    /// Its checksum is wrong, and right for another way to sum.
+    /// Wrong checksum, but correct for another checksum type.
     OtherChecksum,
 }
 
-/// Evidence that is believed.
+/// Evidence required to accept a boundary.
 pub(super) const ENOUGH: u32 = 2;
 
-/// The packets of a device.
+/// Packet layout of a device.
 pub(super) trait Layout: Send {
-    /// Bytes of the packet with the values.
+    /// Length of a value packet in bytes.
     fn length(&self) -> usize;
-    /// Whether packets are so poor in structure that a stream can look right at several beginnings.
+    /// Whether the packets have so little structure that a stream can look valid at several offsets.
     fn is_ambiguous(&self) -> bool {
         false
     }
-    /// What stands at the front. Never longer than a few packets before it is decided, nothing at all is `Partial`.
+    /// Parses the start of the buffer. Decides within a few packet lengths; an empty buffer is `Partial`.
     fn front(&self, bytes: &[u8]) -> Front;
-    /// Reads a whole packet; whether it was one to be counted.
+    /// Reads a whole packet; returns whether it counts as one.
     fn read(&mut self, packet: &[u8], out: &mut Vec<Reading>) -> bool;
-    /// The beginning of packets is in doubt.
+    /// The packet boundary is lost.
     fn lost(&mut self) {}
-    /// Forgets what it learnt from packets.
+    /// Clears the state learnt from packets.
     fn reset(&mut self) {}
-    /// What the packets read so far make likely to be wrong.
+    /// Probable misconfiguration, judged by the packets so far.
     fn hint(&self) -> Option<String> {
         None
     }
-    /// What to check when nothing is understood: the usual speed of the line and what should be behind it.
+    /// What to check if nothing can be decoded: device and baud rate.
     fn expectation(&self) -> String;
-    /// What to do when packets end in another checksum.
+    /// What to do if packets have another checksum.
     fn other_checksum(&self) -> String {
-        "the checksum of the packets is of another kind".into()
+        "the packets use another checksum".into()
     }
 }
 
-/// Bytes that came since the last packet, and why they were none.
+/// Bytes since the last packet, and why they were rejected.
 #[derive(Clone, Copy, Debug, Default)]
-struct Drought {
+struct InvalidRun {
     skipped: u64,
     checksums: u64,
     other_checksums: u64,
 }
 
-/// The decoder of a layout.
-pub(super) struct Framed<L> {
+/// Decoder of a packet layout.
+pub(super) struct StreamDecoder<L> {
     layout: L,
     buffer: Vec<u8>,
-    /// Whether the front of the buffer is believed to be the beginning of a packet.
+    /// Whether the start of the buffer is an accepted packet boundary.
     locked: bool,
-    /// Bytes to go before another wrong checksum counts: a packet that is wrong holds bytes that look like a header.
+    /// Bytes until another wrong checksum counts: a corrupt packet contains bytes that look like headers.
     counted: usize,
-    drought: Drought,
+    drought: InvalidRun,
     statistics: DecodeStatistics,
 }
 
-/// Whether a beginning is believed.
+/// Whether a boundary is accepted.
 enum Prospect {
     Good(u32),
     Open,
     Bad(Fault),
 }
 
-impl<L: Layout> Framed<L> {
+impl<L: Layout> StreamDecoder<L> {
     pub(super) fn new(layout: L) -> Self {
         Self {
             layout,
             buffer: Vec::new(),
             locked: false,
             counted: 0,
-            drought: Drought::default(),
+            drought: InvalidRun::default(),
             statistics: DecodeStatistics::default(),
         }
     }
@@ -131,12 +131,12 @@ impl<L: Layout> Framed<L> {
         }
     }
 
-    /// Follows the packets from an offset until they are believed or one is wrong.
+    /// Follows the packets from an offset until the boundary is accepted or a packet is invalid.
     fn prospect(&self, mut at: usize) -> Prospect {
         let (mut evidence, mut likelihood, mut idle) = (0, 0, true);
         loop {
             match self.layout.front(&self.buffer[at..]) {
-                // What proves nothing may stand once between packets, not before the first.
+                // Unproved bytes may occur once between packets, not before the first.
                 Front::Whole { evidence: 0, .. } if idle => return Prospect::Bad(Fault::Header),
                 Front::Whole { length, evidence: e, likelihood: l } => {
                     (at, evidence, likelihood, idle) = (at + length, evidence + e, likelihood + l, e == 0);
@@ -145,14 +145,15 @@ impl<L: Layout> Framed<L> {
                     }
                 }
                 Front::Partial => return Prospect::Open,
-                // The fault of the first is why it is skipped; those behind it only say that it stands alone.
+                // The fault of the first packet is the reported reason; those of later ones only mean that it stands
+                // alone.
                 Front::Wrong(fault) if evidence == 0 => return Prospect::Bad(fault),
                 Front::Wrong(_) => return Prospect::Bad(Fault::Header),
             }
         }
     }
 
-    /// The offset within one packet where beginning is likeliest, given how likely the first is; `None` if it is still open.
+    /// The most plausible offset within one packet, given the score of the first; `None` while undecided.
     fn likeliest(&self, first: u32) -> Option<usize> {
         let mut best = (first, 0);
         if self.layout.is_ambiguous() {
@@ -170,7 +171,7 @@ impl<L: Layout> Framed<L> {
     fn take(&mut self, length: usize, out: &mut Vec<Reading>) {
         if self.layout.read(&self.buffer[..length], out) {
             self.statistics.packets += 1;
-            self.drought = Drought::default();
+            self.drought = InvalidRun::default();
             self.counted = 0;
         }
         self.buffer.drain(..length);
@@ -192,10 +193,10 @@ impl<L: Layout> Framed<L> {
     }
 }
 
-impl<L: Layout> Decoder for Framed<L> {
+impl<L: Layout> Decoder for StreamDecoder<L> {
     fn push(&mut self, bytes: &[u8], out: &mut Vec<Reading>) {
         self.statistics.bytes += bytes.len() as u64;
-        // By the byte, so that the buffer never holds more than is needed to decide.
+        // Byte by byte, so that the buffer never holds more than needed for a decision.
         for &byte in bytes {
             self.buffer.push(byte);
             self.advance(out);
@@ -218,25 +219,25 @@ impl<L: Layout> Decoder for Framed<L> {
         self.buffer.clear();
         self.locked = false;
         self.counted = 0;
-        self.drought = Drought::default();
+        self.drought = InvalidRun::default();
         self.statistics = DecodeStatistics::default();
         self.layout.reset();
     }
 
     fn hint(&self) -> Option<String> {
-        let Drought { skipped, checksums, other_checksums } = self.drought;
+        let InvalidRun { skipped, checksums, other_checksums } = self.drought;
         if skipped < PATIENCE * self.layout.length() as u64 {
             return self.layout.hint();
         }
         Some(if 4 * other_checksums > checksums && checksums > 0 {
             self.layout.other_checksum()
         } else if checksums * self.layout.length() as u64 > skipped / 2 {
-            "packets come and none has a right checksum: the line is noisy, or the checksum is of another kind".into()
+            "no received packet has a correct checksum: the line is noisy, or the checksum type is wrong".into()
         } else {
-            format!("bytes come without a packet among them: {}", self.layout.expectation())
+            format!("received bytes but no valid packet: {}", self.layout.expectation())
         })
     }
 }
 
-/// Packets' worth of nonsense before something is said about it.
+/// Packet lengths of invalid data before a hint is given.
 const PATIENCE: u64 = 20;

@@ -1,11 +1,11 @@
-//! GameTrak: two strings on sprung spools, each through a stick that tells its direction. USB 14B7:0982, reports of 16 bytes
-//! about 75 times a second: six little-endian words of twelve bits, left x, y, length, right x, y, length; then a hat in the low
-//! nibble and twelve buttons above it; two bytes more, where one library finds left x. From the drivers others have published.
+//! GameTrak: two retractable strings, each guided by a stick that measures its direction. USB 14B7:0982, reports of 16
+//! bytes at about 75 Hz: six little-endian 12-bit words, left x, y, length, right x, y, length; then a hat in the low
+//! nibble and twelve buttons above it; two more bytes, where one library finds left x. From published drivers.
 //!
-//! Some units are silent until the host has written `Gametrak` and then `45` with a key, and again later unless they hear
-//! `46` with the next key every hundred reports or so: see [`next_key`].
+//! Some units are silent until the host has written `Gametrak` and then `45` with a key, and stop again unless they
+//! receive `46` with the next key about every hundred reports: see [`next_key`].
 //!
-//! Through a gamepad interface it also shows up as six axes: see [`axis_from_joystick`] and [`position`].
+//! A gamepad interface shows it as six axes: see [`axis_from_joystick`] and [`position`].
 
 use super::packets::Packets;
 use super::reading::{Button, Reading};
@@ -14,14 +14,14 @@ use crate::math::Vec3;
 use crate::tracking::Side;
 
 const LENGTH: usize = 16;
-/// The largest number of an axis.
+/// Maximum value of an axis.
 pub const AXIS_MAXIMUM: u16 = 4095;
 const MIDDLE: f64 = 2048.0;
-/// Degrees that a stick leans at the end of its scale.
+/// Stick angle at the end of the scale, degrees.
 const LEAN: f64 = 34.7;
-/// The longest string, m.
+/// Maximum string length, m.
 const STRING: f64 = 3.065;
-/// From the middle of the base to either string, m.
+/// Distance of each string from the centre of the base, m.
 const APART: f64 = 0.065;
 const BUTTONS: u8 = 12;
 const HELLO: &[u8] = b"Gametrak";
@@ -30,11 +30,11 @@ const NEXT: u8 = 0x46;
 const FIRST_KEY: u32 = 0x23;
 /// Reports between two keys.
 const KEY_EVERY: u32 = 100;
-/// Reports after which an emulated unit without a key falls silent.
+/// Reports after which an emulated unit without a key stops.
 const PATIENCE: u32 = 3 * KEY_EVERY;
 
-/// Where the end of a string is, m, from its three axes: right, up, and out of the screen, from the middle of the base. The
-/// third axis is largest when the string is in.
+/// Position of the end of a string, m, from its three axes: right, up, and towards the user, from the centre of the
+/// base. The third axis is largest when the string is retracted.
 pub fn position(side: Side, [x, y, pulled]: [f64; 3]) -> Vec3 {
     let lean = |axis: f64| (axis - MIDDLE) / MIDDLE * LEAN.to_radians();
     let (sideways, forwards) = (lean(x), -lean(y));
@@ -47,23 +47,23 @@ fn offset(side: Side) -> f64 {
     if side == Side::Left { -APART } else { APART }
 }
 
-/// The axes of a position, as near as the device comes to it.
+/// The axis values closest to a position.
 fn axes(side: Side, position: &Vec3) -> [u16; 3] {
     let string = position - Vec3::new(offset(side), 0.0, 0.0);
     let length = string.norm();
     let (sideways, forwards) = (string.x.atan2(string.y), (string.z / length).clamp(-1.0, 1.0).asin());
     let axis = |lean: f64| MIDDLE * (1.0 + lean / LEAN.to_radians());
-    // The cast makes what is not a number zero: a string without length leans nowhere that matters.
+    // The cast turns NaN into zero: the direction of a string without length is irrelevant.
     [axis(sideways), axis(-forwards), 2.0 * MIDDLE * (1.0 - length / STRING)]
         .map(|axis| axis.round().clamp(0.0, f64::from(AXIS_MAXIMUM)) as u16)
 }
 
-/// The number of an axis that a gamepad interface gives as -1 to 1.
+/// The axis value for a gamepad axis from -1 to 1.
 pub fn axis_from_joystick(value: f64) -> f64 {
     (value.clamp(-1.0, 1.0) + 1.0) / 2.0 * f64::from(AXIS_MAXIMUM)
 }
 
-/// The key that follows a key of 24 bits. The first is 23; the low byte is what is sent.
+/// The successor of a 24-bit key. The first key is 23; the low byte is sent.
 pub fn next_key(key: u32) -> u32 {
     let lowest = key & 1;
     let second = ((key >> 15) ^ (key >> 16)) & 2;
@@ -72,7 +72,7 @@ pub fn next_key(key: u32) -> u32 {
     high | low | second | lowest
 }
 
-/// The reports of the device.
+/// Report layout of the device.
 pub(super) struct GametrakReports {
     left_x_at_end: bool,
     buttons: u16,
@@ -119,11 +119,12 @@ impl Packets for GametrakReports {
     }
 
     fn expectation(&self) -> String {
-        "is it a GameTrak, whose reports have 16 bytes and axes up to 4095 (or is left x at the end)?".into()
+        "check that it is a GameTrak with reports of 16 bytes and axes up to 4095, and whether left x is at the end"
+            .into()
     }
 }
 
-/// Two positions, as reports.
+/// Encoder of two positions.
 pub(super) struct GametrakEncoder {
     left_x_at_end: bool,
     axes: [[u16; 3]; 2],
@@ -185,12 +186,12 @@ impl Host for GametrakHost {
     }
 }
 
-/// A device that is not there, of the kind that must be woken.
+/// Emulated device of the kind that must be woken.
 pub(super) struct EmulatedGametrak {
     encoder: GametrakEncoder,
     was_greeted: bool,
     key: Option<u32>,
-    /// Reports since the last right key.
+    /// Reports since the last valid key.
     reports: u32,
 }
 
@@ -236,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_keys_run_as_observed() {
+    fn keys_follow_the_known_sequence() {
         let keys: Vec<u8> =
             std::iter::successors(Some(FIRST_KEY), |key| Some(next_key(*key))).map(|key| key as u8).take(9).collect();
         assert_eq!(keys, [0x23, 0x8D, 0x35, 0xDD, 0x15, 0xDB, 0xD9, 0xE3, 0x3B]);
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_report_is_none() {
+    fn an_invalid_report_is_rejected() {
         let mut out = Vec::new();
         assert!(!GametrakReports::new(false).read(&[0; 15], &mut out));
         assert!(!GametrakReports::new(false).read(&[0x10; 16], &mut out), "axes beyond twelve bits");
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_device_sleeps_until_it_is_woken_and_again_when_it_is_forgotten() {
+    fn the_device_sleeps_until_woken_and_again_without_keys() {
         let mut device = EmulatedGametrak::new(GametrakEncoder::new(false));
         assert!(device.sample().is_empty());
         let mut host = GametrakHost::default();

@@ -1,48 +1,48 @@
-//! From bytes to lines of text, none longer than the device sends.
+//! Splits a byte stream into text lines of limited length.
 
 use super::{DecodeStatistics, Decoder, Framing, Reading};
 
-/// The lines of a device.
-pub(super) trait Script: Send {
-    /// The longest line, without its end.
+/// Line format of a device.
+pub(super) trait LineFormat: Send {
+    /// Maximum length of a line without its terminator.
     fn longest(&self) -> usize;
-    /// Whether a line that lost its beginning can pass for a whole one, so that the first after joining is not believed.
+    /// Whether a truncated line can pass for a complete one, so that the first line after joining is ignored.
     fn needs_line_end_first(&self) -> bool;
-    /// Reads a line; whether it was one. Adds nothing if it was not.
+    /// Parses a line; returns whether it was valid. Adds nothing if not.
     fn read(&mut self, line: &str, out: &mut Vec<Reading>) -> bool;
-    /// Forgets what it learnt from lines.
+    /// Clears the state learnt from lines.
     fn reset(&mut self);
-    /// What the lines read so far make likely to be wrong.
+    /// Probable misconfiguration, judged by the lines so far.
     fn hint(&self) -> Option<String>;
-    /// What to check when nothing is understood.
+    /// What to check if nothing can be decoded.
     fn expectation(&self) -> String;
 }
 
-/// The decoder of a script.
-pub(super) struct Lined<S> {
-    script: S,
+/// Decoder of a line format.
+pub(super) struct LineDecoder<S> {
+    format: S,
     buffer: Vec<u8>,
-    /// Whether the buffer holds a line from its beginning.
+    /// Whether the buffer holds a line from its start.
     whole: bool,
-    /// Whether the last line was understood.
+    /// Whether the last line was valid.
     understood: bool,
-    /// Bytes since a line was understood.
+    /// Bytes since the last valid line.
     drought: u64,
     statistics: DecodeStatistics,
 }
 
-impl<S: Script> Lined<S> {
-    pub(super) fn new(script: S) -> Self {
-        let whole = !script.needs_line_end_first();
+impl<S: LineFormat> LineDecoder<S> {
+    pub(super) fn new(format: S) -> Self {
+        let whole = !format.needs_line_end_first();
         let statistics = DecodeStatistics::default();
-        Self { script, buffer: Vec::new(), whole, understood: false, drought: 0, statistics }
+        Self { format, buffer: Vec::new(), whole, understood: false, drought: 0, statistics }
     }
 
     fn end_line(&mut self, out: &mut Vec<Reading>) {
         let text = std::str::from_utf8(&self.buffer).ok().map(|text| text.trim_end_matches('\r'));
         let is_empty = text.is_some_and(str::is_empty);
         if self.whole && !is_empty {
-            if text.is_some_and(|text| self.script.read(text, out)) {
+            if text.is_some_and(|text| self.format.read(text, out)) {
                 self.statistics.packets += 1;
                 self.understood = true;
                 self.drought = 0;
@@ -63,16 +63,16 @@ impl<S: Script> Lined<S> {
     }
 }
 
-impl<S: Script> Decoder for Lined<S> {
+impl<S: LineFormat> Decoder for LineDecoder<S> {
     fn push(&mut self, bytes: &[u8], out: &mut Vec<Reading>) {
         self.statistics.bytes += bytes.len() as u64;
         for &byte in bytes {
             if byte == b'\n' {
                 self.end_line(out);
-            } else if self.buffer.len() <= self.script.longest() {
+            } else if self.buffer.len() <= self.format.longest() {
                 self.buffer.push(byte);
             } else {
-                // No line is so long: what comes up to its end is lost.
+                // Too long for a line: discard everything up to its end.
                 self.lose(self.buffer.len() + 1);
                 self.buffer.clear();
                 self.whole = false;
@@ -94,17 +94,17 @@ impl<S: Script> Decoder for Lined<S> {
 
     fn reset(&mut self) {
         self.buffer.clear();
-        self.whole = !self.script.needs_line_end_first();
+        self.whole = !self.format.needs_line_end_first();
         self.understood = false;
         self.drought = 0;
         self.statistics = DecodeStatistics::default();
-        self.script.reset();
+        self.format.reset();
     }
 
     fn hint(&self) -> Option<String> {
-        if self.drought < 4 * self.script.longest() as u64 {
-            return self.script.hint();
+        if self.drought < 4 * self.format.longest() as u64 {
+            return self.format.hint();
         }
-        Some(format!("bytes come without a line that makes sense among them: {}", self.script.expectation()))
+        Some(format!("received bytes but no valid line: {}", self.format.expectation()))
     }
 }

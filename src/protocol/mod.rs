@@ -1,17 +1,26 @@
-//! Rank 2: the byte level of devices: what their bytes mean, what to say to them, and what an emulated one says back. Pure code,
-//! without ports, threads, clocks or files.
+//! Rank 2: the byte protocols of devices: decoding, the host's commands, and emulation. Pure code without ports,
+//! threads, clocks or files.
 //!
-//! A [`Format`] names a device and its options and makes the four parts of it: a [`Decoder`] from bytes to [`Reading`]s, a
-//! [`Host`] that knows what to send, an [`Encoder`] the other way, and an [`Emulated`] device that answers as the real one
-//! does. Each format's file tells its layout and where that is known from.
+//! A [`Format`] names a device and its options and creates its four parts: a [`Decoder`] from bytes to [`Reading`]s, a
+//! [`Host`] that sends commands, an [`Encoder`] from readings to bytes, and an [`Emulated`] device that responds like
+//! the real one. The file of each format documents its layout and the source.
 //!
-//! Whatever bytes come, a decoder does not panic, holds a bounded number of them, hands on nothing out of its range, and finds
-//! the packets again after noise: of those that follow it, two at most are lost.
+//! For any input a decoder does not panic, buffers a bounded number of bytes, returns only values in range, and
+//! resynchronises after noise with a loss of at most two packets.
 //!
-//! That last promise has a limit in the formats themselves, where the byte that packets begin with may stand within them. Noise
-//! can then end in what passes for the front of a packet, and the values behind it for the next ones, by chance or for as long as
-//! the device is still: without a checksum (5DT 16, Ultra by radio, BNO055, [`Checksum::None`]) whenever the values have that
-//! byte, with the 5DT 5's XOR, which a still hand repeats from every place in the ring of nine, whenever two of them have it.
+//! The last guarantee is limited by formats whose header byte can occur within packets. Noise may then end like the
+//! start of a packet and shift the following ones, by chance or for as long as the device is still: without a checksum
+//! (5DT 16, wireless Ultra, BNO055, [`Checksum::None`]) if a value equals the header byte; with the XOR of the 5DT 5,
+//! which is the same at every offset of a repeated packet, if two values equal it.
+//!
+//! ```
+//! use fingerpad::protocol::Format;
+//!
+//! let mut decoder = Format::named("opengloves").expect("a known format").decoder();
+//! let mut readings = Vec::new();
+//! decoder.push(b"noise", &mut readings);
+//! assert!(readings.is_empty());
+//! ```
 
 mod bno055;
 mod bones;
@@ -19,6 +28,8 @@ mod five_dt;
 mod format;
 mod framing;
 mod gametrak;
+mod haply;
+mod haptic_bridge;
 mod lines;
 mod open_gloves;
 mod osc;
@@ -34,98 +45,102 @@ pub use bones::HumanBone;
 pub use five_dt::{Checksum, GloveMode, UltraSensors};
 pub use format::{Format, Link};
 pub use gametrak::{AXIS_MAXIMUM, axis_from_joystick, next_key, position};
+pub use haply::{HaplyFault, HaplyState, haply_command, haply_force};
+pub use haptic_bridge::{
+    BRIDGE_MAGIC, BRIDGE_VERSION, BridgeFault, BridgePose, BridgeWrench, POSE_LENGTH, WRENCH_LENGTH,
+};
 pub use open_gloves::{ForceFeedback, HostLine, VibrationPulse};
 pub use osc::{Argument, Message, OscError, bundle, for_each_message, message};
 pub use reading::{
-    Button, DeviceInfo, FARTHEST, FlexReading, Gap, LONGEST_TEXT, Place, Reading, SENSORS, Sensor, TrackedObject,
+    Button, DeviceInfo, FARTHEST, FingerJoint, FlexReading, Gap, LONGEST_TEXT, Reading, SENSORS, Sensor, TrackedObject,
 };
 pub use witmotion::QuaternionOrder;
 
-/// From the bytes of a device to what it says.
+/// Decodes the bytes of a device into readings.
 pub trait Decoder: Send {
-    /// Takes bytes in as they come, and adds what they say. Of a device with [`Framing::Packets`] each call is one packet.
+    /// Decodes bytes and appends their readings. With [`Framing::Packets`] each call is one packet.
     fn push(&mut self, bytes: &[u8], out: &mut Vec<Reading>);
-    /// Whether bytes come as a stream or as packets.
+    /// Whether the input is a stream or packets.
     fn framing(&self) -> Framing;
-    /// What came so far.
+    /// Statistics so far.
     fn statistics(&self) -> DecodeStatistics;
-    /// Bytes that are held because their packet is not complete. Bounded, whatever comes.
+    /// Number of buffered bytes of an incomplete packet. Bounded for any input.
     fn buffered(&self) -> usize;
-    /// Begins anew, as after opening the port again.
+    /// Resets the decoder, as after reopening the port.
     fn reset(&mut self);
-    /// What is probably wrong and what to do about it, in one sentence without a full stop; `None` while all is well. It stays
-    /// the same while the same is wrong, so that it is said once.
+    /// The probable problem and its remedy, one sentence without a full stop; `None` if there is no problem. The text
+    /// does not change while the problem persists, so it can be reported once.
     fn hint(&self) -> Option<String>;
 }
 
-/// How the bytes of a device come.
+/// Framing of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// One after another, in pieces of any length.
+    /// A stream in chunks of any length.
     Stream,
-    /// In whole packets: reports of USB, datagrams.
+    /// Whole packets: USB reports, datagrams.
     Packets,
 }
 
-/// What a decoder met.
+/// Statistics of a decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DecodeStatistics {
-    /// Bytes that came.
+    /// Bytes received.
     pub bytes: u64,
-    /// Packets or lines that were understood.
+    /// Packets or lines decoded.
     pub packets: u64,
-    /// Packets whose checksum was wrong.
+    /// Packets with a wrong checksum.
     pub bad_checksums: u64,
-    /// Bytes that belong to no packet.
+    /// Bytes outside packets.
     pub skipped_bytes: u64,
-    /// How often the packets were lost after they had been found.
+    /// Number of times that synchronisation was lost.
     pub resynchronisations: u64,
 }
 
-/// From readings to the bytes that the device would send.
+/// Encodes readings as the bytes that the device would send.
 pub trait Encoder: Send {
-    /// Takes a value over; it stays until the next of its kind. What the device cannot say is ignored.
+    /// Sets a value; it is kept until the next of its kind. Unsupported readings are ignored.
     fn set(&mut self, reading: &Reading);
-    /// Appends one packet, or one line, with the values as they are.
+    /// Appends one packet or line with the current values.
     fn packet(&mut self, out: &mut Vec<u8>);
 
-    /// Takes readings over and appends the packet that says them.
+    /// Sets readings and appends their packet.
     fn encode(&mut self, readings: &[Reading], out: &mut Vec<u8>) {
         readings.iter().for_each(|reading| self.set(reading));
         self.packet(out);
     }
 }
 
-/// What to send to a device, and when. Each piece is one write; devices with small buffers want a pause in between.
+/// Commands to send to a device. Each element is one write; devices with small buffers need a pause in between.
 pub trait Host: Send {
-    /// What to send when the port has been opened.
+    /// Commands to send after opening the port.
     fn start(&mut self) -> Vec<Vec<u8>>;
-    /// What to send after these bytes have come.
+    /// Commands to send in response to received bytes.
     fn heard(&mut self, bytes: &[u8]) -> Vec<Vec<u8>>;
-    /// What to send when an answer is overdue.
+    /// Commands to send after a timeout.
     fn silence(&mut self) -> Vec<Vec<u8>>;
-    /// What to send before the port is closed.
+    /// Commands to send before closing the port.
     fn stop(&mut self) -> Vec<Vec<u8>>;
 }
 
-/// A device that is not there: the other end of the line.
+/// An emulated device: the other end of the connection.
 pub trait Emulated: Send {
-    /// Takes a value over, to be told from now on.
+    /// Sets a value to send from now on.
     fn set(&mut self, reading: &Reading);
-    /// Takes in what the host sent; what the device answers at once. Empty if nothing.
+    /// Receives bytes of the host; returns the immediate response, or nothing.
     fn receive(&mut self, bytes: &[u8]) -> Vec<u8>;
-    /// What the device sends of its own accord when it has measured; one packet, or empty if nobody asked it to.
+    /// The packet that the device sends for a new measurement; empty if it is not streaming.
     fn sample(&mut self) -> Vec<u8>;
-    /// The lines that the host sent to an emulated glove since the last call, the newest sixteen: what its motors shall do.
+    /// The actuator commands that the host sent since the last call, at most the latest sixteen.
     fn commands(&mut self) -> Vec<HostLine> {
         Vec::new()
     }
 }
 
-/// The host of a device that only talks.
-struct Silent;
+/// The host of a device that needs no commands.
+struct PassiveHost;
 
-impl Host for Silent {
+impl Host for PassiveHost {
     fn start(&mut self) -> Vec<Vec<u8>> {
         Vec::new()
     }
@@ -140,10 +155,10 @@ impl Host for Silent {
     }
 }
 
-/// A device that only talks.
-struct Talker(Box<dyn Encoder>);
+/// An emulated device that takes no commands.
+struct PassiveDevice(Box<dyn Encoder>);
 
-impl Emulated for Talker {
+impl Emulated for PassiveDevice {
     fn set(&mut self, reading: &Reading) {
         self.0.set(reading);
     }
@@ -157,13 +172,13 @@ impl Emulated for Talker {
     }
 }
 
-/// A value from 0 to 1 on an integer scale.
+/// Scales a value from 0..=1 to an integer.
 fn to_scale(value: f64, maximum: u16) -> u16 {
-    // The cast holds to the range of the type, and makes what is not a number zero.
+    // The cast saturates and turns NaN into zero.
     ((value * f64::from(maximum)).round() as u16).min(maximum)
 }
 
-/// The other way; what is beyond the scale is its end.
+/// The inverse, clamped to 0..=1.
 fn from_scale(value: u16, maximum: u16) -> f64 {
     (f64::from(value) / f64::from(maximum)).min(1.0)
 }

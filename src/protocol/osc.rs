@@ -1,22 +1,25 @@
-//! Open Sound Control 1.0: messages of an address and arguments, alone or in bundles. Everything is big-endian and filled up
-//! to four bytes. Only as much as other programs send in practice.
+//! Open Sound Control 1.0: messages of an address and arguments, alone or in bundles. Numbers are big-endian, and every part is padded to four
+//! bytes. The argument types are those that programs send in practice.
+//!
+//! Own code and not the crate `rosc`: version 0.11.4 recurses without a limit, so a datagram of 20 kB of nested bundles overflows the stack; it also
+//! copies every message to the heap.
 
 use thiserror::Error;
 
-/// Bundles within bundles, at most.
+/// Maximum nesting of bundles.
 const DEPTH: usize = 8;
-/// Arguments of a message, at most.
+/// Maximum number of arguments.
 const ARGUMENTS: usize = 64;
 const BUNDLE: &[u8] = b"#bundle\0";
-/// The time stamp that means: now.
+/// The time tag "immediately".
 const NOW: u64 = 1;
 
 /// A message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message<'a> {
-    /// What it is about: `/VMC/Ext/Bone/Pos` and the like.
+    /// Address pattern, such as `/VMC/Ext/Bone/Pos`.
     pub address: &'a str,
-    /// What it says.
+    /// Arguments.
     pub arguments: Vec<Argument<'a>>,
 }
 
@@ -36,27 +39,27 @@ pub enum Argument<'a> {
     Impulse,
 }
 
-/// Why bytes are no packet.
+/// Decoding error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OscError {
-    /// It stops in the middle.
-    #[error("the packet ends too early")]
+    /// Truncated packet.
+    #[error("the packet is truncated")]
     Short,
     /// Neither a message nor a bundle.
     #[error("the packet begins neither with an address nor as a bundle")]
     Foreign,
-    /// Bytes that are no text.
-    #[error("a text is not UTF-8 or not filled up to four bytes")]
+    /// Invalid string.
+    #[error("a string is not UTF-8 or not padded to four bytes")]
     Text,
-    /// A type of argument that is not known.
+    /// Unknown argument type.
     #[error("an argument has an unknown type")]
     Type,
-    /// More than a packet can sensibly hold.
+    /// Exceeds the limits.
     #[error("too many arguments, or bundles too deep")]
     TooMuch,
 }
 
-/// Calls a function with every message of a packet, until one is wrong.
+/// Calls a function for every message of a packet, up to the first invalid one.
 pub fn for_each_message<'a>(packet: &'a [u8], mut f: impl FnMut(&Message<'a>)) -> Result<(), OscError> {
     walk(packet, DEPTH, &mut f)
 }
@@ -132,7 +135,7 @@ fn take_blob<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], OscError> {
     Ok(blob)
 }
 
-/// The packet of one message. A text ends at its first zero byte, as it would for the reader.
+/// Encodes one message. A string ends at its first zero byte.
 pub fn message(address: &str, arguments: &[Argument<'_>]) -> Vec<u8> {
     let mut out = Vec::new();
     put_text(&mut out, address);
@@ -169,7 +172,7 @@ pub fn message(address: &str, arguments: &[Argument<'_>]) -> Vec<u8> {
     out
 }
 
-/// The packet of several packets, to be heeded at once.
+/// Encodes several packets as a bundle to be processed at once.
 pub fn bundle<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut out = BUNDLE.to_vec();
     out.extend(NOW.to_be_bytes());
@@ -199,7 +202,7 @@ mod tests {
 
     /// The example of the specification.
     #[test]
-    fn a_message_is_laid_out_as_specified() {
+    fn a_message_has_the_specified_layout() {
         let bytes = message("/oscillator/4/frequency", &[Argument::Float(440.0)]);
         assert_eq!(bytes, *b"/oscillator/4/frequency\0,f\0\0\x43\xdc\0\0");
         let foo = [Argument::Int(1000), Argument::Int(-1), Argument::Text("hello"), Argument::Float(1.234)];
@@ -209,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_packets_say_what_is_wrong() {
+    fn invalid_packets_report_their_error() {
         assert_eq!(messages(b""), Err(OscError::Foreign));
         assert_eq!(messages(b"foo\0,\0\0\0"), Err(OscError::Foreign));
         assert_eq!(messages(b"/foo"), Err(OscError::Short));

@@ -1,35 +1,35 @@
-//! Devices whose packets come whole: reports of USB and datagrams.
+//! Devices with whole packets: USB reports and datagrams.
 
 use super::{DecodeStatistics, Decoder, Framing, Reading};
 
-/// The packets of a device, each complete.
+/// Packet format of a device.
 pub(super) trait Packets: Send {
-    /// Reads a packet; whether it was one. Adds nothing if it was not.
+    /// Parses a packet; returns whether it was valid. Adds nothing if not.
     fn read(&mut self, packet: &[u8], out: &mut Vec<Reading>) -> bool;
-    /// Forgets what it learnt from packets.
+    /// Clears the state learnt from packets.
     fn reset(&mut self);
-    /// What the packets read so far make likely to be wrong.
+    /// Probable misconfiguration, judged by the packets so far.
     fn hint(&self) -> Option<String>;
-    /// What to check when nothing is understood.
+    /// What to check if nothing can be decoded.
     fn expectation(&self) -> String;
 }
 
-/// The decoder of whole packets.
-pub(super) struct Packeted<P> {
+/// Decoder of whole packets.
+pub(super) struct PacketDecoder<P> {
     packets: P,
     understood: bool,
-    /// Packets since one was understood.
+    /// Packets since the last valid one.
     drought: u64,
     statistics: DecodeStatistics,
 }
 
-impl<P: Packets> Packeted<P> {
+impl<P: Packets> PacketDecoder<P> {
     pub(super) fn new(packets: P) -> Self {
         Self { packets, understood: false, drought: 0, statistics: DecodeStatistics::default() }
     }
 }
 
-impl<P: Packets> Decoder for Packeted<P> {
+impl<P: Packets> Decoder for PacketDecoder<P> {
     fn push(&mut self, bytes: &[u8], out: &mut Vec<Reading>) {
         self.statistics.bytes += bytes.len() as u64;
         if self.packets.read(bytes, out) {
@@ -66,6 +66,6 @@ impl<P: Packets> Decoder for Packeted<P> {
         if self.drought < 20 {
             return self.packets.hint();
         }
-        Some(format!("packets come that make no sense: {}", self.packets.expectation()))
+        Some(format!("received packets but none is valid: {}", self.packets.expectation()))
     }
 }

@@ -5,27 +5,27 @@ use super::bones::HumanBone;
 use crate::math::{Pose, Quat, Vec3};
 use crate::tracking::{Angle, AngleKind, Finger, Side};
 
-/// One thing that a device said. Decoders hand on only sound readings: see [`Reading::is_sound`].
-// Flexion is the common case and readings live in buffers that are used again: a box would cost an allocation a packet.
+/// One reading of a device. Decoders return only valid readings: see [`Reading::is_sound`].
+// Flexion is the common case, and readings are stored in reused buffers: a box would cost an allocation per packet.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reading {
-    /// How far the sensors of a glove are bent.
+    /// Bend sensors of a glove.
     Flex(FlexReading),
-    /// Which way a tracker is turned, in its own frame of reference.
+    /// Orientation of a tracker in its own reference frame.
     Orientation(Quat),
-    /// Where a tracker of two positions has one of them.
+    /// One of the two positions of a tracker.
     Position {
-        /// Which of the two.
+        /// Which position.
         side: Side,
-        /// Where, m.
+        /// Position, m.
         position: Vec3,
     },
-    /// How a glove is tilted against the vertical.
+    /// Tilt of a glove.
     Tilt {
-        /// Fingers up or down, rad.
+        /// Pitch of the fingers, rad.
         pitch: f64,
-        /// About the forearm, rad.
+        /// Roll about the forearm, rad.
         roll: f64,
     },
     /// A thumb stick, each axis from -1 to 1.
@@ -35,42 +35,42 @@ pub enum Reading {
         /// Forwards.
         y: f64,
     },
-    /// A button went down or up. Said once for each change.
+    /// A button was pressed or released. Reported once per change.
     Button {
-        /// Which one.
+        /// Button.
         button: Button,
-        /// Down or up.
+        /// Whether it is down.
         pressed: bool,
     },
     /// An analog trigger, 0 to 1.
     Trigger(f64),
-    /// What the device says of itself.
+    /// Information about the device.
     Info(DeviceInfo),
-    /// A bone of a body that another program tracks.
+    /// A bone of a tracked skeleton.
     Bone {
         /// Which one.
         bone: HumanBone,
-        /// Its placement in the frame of its parent; of the root, in the world.
+        /// Pose in the frame of its parent; for the root in the world.
         pose: Pose,
     },
-    /// A tracked object that another program passes on.
+    /// A tracked object.
     Tracked {
-        /// What it is.
+        /// Kind.
         object: TrackedObject,
-        /// Its serial number, as the sender writes it.
+        /// Serial number as sent.
         serial: String,
-        /// Its placement in the world.
+        /// Pose in the world.
         pose: Pose,
     },
 }
 
-/// The farthest a position may be from the origin, m. Beyond is nonsense.
+/// Maximum distance of a position from the origin, m.
 pub const FARTHEST: f64 = 100.0;
-/// The longest text a reading carries, in bytes.
+/// Maximum length of a text, in bytes.
 pub const LONGEST_TEXT: usize = 64;
 
 impl Reading {
-    /// Whether every number is finite and in its range, every rotation is one, and every text is short.
+    /// Whether every number is finite and in range, every rotation is normalised, and every text is short.
     pub fn is_sound(&self) -> bool {
         let unit = |v: f64| (0.0..=1.0).contains(&v);
         let signed = |v: f64| (-1.0..=1.0).contains(&v);
@@ -81,7 +81,7 @@ impl Reading {
             Self::Flex(flex) => flex.iter().all(|(_, v)| unit(v)),
             Self::Orientation(q) => turn(q),
             Self::Position { position, .. } => place(position),
-            // The byte 0 stands for half a degree more than a right angle.
+            // The byte 0 means half a degree more than a right angle.
             Self::Tilt { pitch, roll } => [pitch, roll].iter().all(|v| v.abs() < FRAC_PI_2 + 0.01),
             Self::Joystick { x, y } => signed(*x) && signed(*y),
             Self::Button { .. } => true,
@@ -95,14 +95,15 @@ impl Reading {
     }
 }
 
-/// A rotation from four numbers of a wire, w first, or `None` if they are not nearly one: noise, or another order.
+/// A rotation from four wire values, w first; `None` if they are not close to a unit quaternion (noise or another
+/// order).
 pub(super) fn rotation([w, x, y, z]: [f64; 4]) -> Option<Quat> {
     let raw = nalgebra::Quaternion::new(w, x, y, z);
     let length = raw.norm();
     ((length - 1.0).abs() < 0.02).then(|| Quat::new_normalize(raw))
 }
 
-/// The buttons of gloves and trackers.
+/// Buttons of gloves and trackers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Button {
@@ -114,7 +115,7 @@ pub enum Button {
     Pinch,
     Menu,
     Calibrate,
-    /// A button without a name, from 0.
+    /// A numbered button, from 0.
     Numbered(u8),
 }
 
@@ -134,14 +135,14 @@ impl fmt::Display for Button {
     }
 }
 
-/// What a device says of itself; what it does not say is empty.
+/// Information about a device; unknown fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// Its model.
+    /// Model.
     pub model: String,
-    /// The version of its firmware.
+    /// Firmware version.
     pub firmware: String,
-    /// The hand it is made for.
+    /// Hand of the device.
     pub side: Option<Side>,
 }
 
@@ -154,25 +155,26 @@ pub enum TrackedObject {
     Tracker,
 }
 
-/// A joint along a finger, counted from the wrist.
+/// A joint of a finger, counted from the wrist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
-    /// Below the metacarpal bone. Of the thumb it is the saddle joint; of the others it hardly moves.
+pub enum FingerJoint {
+    /// Below the metacarpal bone. The saddle joint of the thumb; almost rigid for the others.
     Metacarpal,
-    /// Where the finger leaves the palm.
+    /// Between finger and palm.
     Knuckle,
-    /// The next. Of the thumb it is the last.
+    /// The next joint. The last one of the thumb.
     Middle,
     /// The joint nearest the tip; the thumb has none.
     Last,
 }
 
-impl Place {
+impl FingerJoint {
     /// All four, from the wrist.
-    pub const ALL: [Place; 4] = [Place::Metacarpal, Place::Knuckle, Place::Middle, Place::Last];
+    pub const ALL: [FingerJoint; 4] =
+        [FingerJoint::Metacarpal, FingerJoint::Knuckle, FingerJoint::Middle, FingerJoint::Last];
 }
 
-/// Two fingers side by side.
+/// Two adjacent fingers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Gap {
@@ -190,34 +192,35 @@ impl Gap {
 /// A bend sensor of a glove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sensor {
-    /// One sensor along a whole finger.
+    /// One sensor for a whole finger.
     Curl(Finger),
-    /// At one joint of a finger.
-    Joint(Finger, Place),
-    /// A finger to the side; half of the scale is straight ahead.
+    /// One joint of a finger.
+    Joint(Finger, FingerJoint),
+    /// Splay of a finger; half of the scale is straight.
     Splay(Finger),
-    /// How far two fingers are spread.
+    /// Angle between two fingers.
     Between(Gap),
-    /// The thumb over the palm.
+    /// Thumb across the palm.
     ThumbPalm,
     /// The wrist.
     Wrist,
 }
 
-/// How many sensors there are.
+/// Number of sensors.
 pub const SENSORS: usize = 36;
 
 impl Sensor {
-    /// All of them, in the order of their indices.
+    /// All sensors in the order of their indices.
     pub fn all() -> impl Iterator<Item = Sensor> {
         let curls = Finger::ALL.into_iter().map(Sensor::Curl);
-        let joints = Finger::ALL.into_iter().flat_map(|f| Place::ALL.into_iter().map(move |p| Sensor::Joint(f, p)));
+        let joints =
+            Finger::ALL.into_iter().flat_map(|f| FingerJoint::ALL.into_iter().map(move |p| Sensor::Joint(f, p)));
         let splays = Finger::ALL.into_iter().map(Sensor::Splay);
         let gaps = Gap::ALL.into_iter().map(Sensor::Between);
         curls.chain(joints).chain(splays).chain(gaps).chain([Sensor::ThumbPalm, Sensor::Wrist])
     }
 
-    /// Its place among them.
+    /// Index.
     pub fn index(self) -> usize {
         match self {
             Self::Curl(finger) => finger as usize,
@@ -229,7 +232,7 @@ impl Sensor {
         }
     }
 
-    /// `thumb`, `thumb_knuckle`, `thumb_splay`, `thumb_index_gap`, `thumb_palm`, `wrist` and the like.
+    /// Name: `thumb`, `thumb_knuckle`, `thumb_splay`, `thumb_index_gap`, `thumb_palm`, `wrist` and so on.
     pub fn name(self) -> String {
         match self {
             Self::Curl(finger) => finger.name().into(),
@@ -245,18 +248,18 @@ impl Sensor {
         }
     }
 
-    /// The sensor of a name.
+    /// The sensor with this name.
     pub fn named(name: &str) -> Option<Sensor> {
         Self::all().find(|sensor| sensor.name() == name)
     }
 
-    /// The angle of the hand that it measures; `None` where it measures several together or none of the twenty.
+    /// The hand angle it measures; `None` if it measures several or none of the twenty.
     pub fn angle(self) -> Option<Angle> {
         let (finger, kind) = match self {
-            // The thumb's joints of the hand begin below its metacarpal, those of the others above.
+            // The thumb's joints start below its metacarpal, those of the other fingers above.
             Self::Joint(finger, place) => {
                 let kinds = [AngleKind::BaseFlexion, AngleKind::MiddleFlexion, AngleKind::TipFlexion];
-                let first = if finger == Finger::Thumb { Place::Metacarpal } else { Place::Knuckle };
+                let first = if finger == Finger::Thumb { FingerJoint::Metacarpal } else { FingerJoint::Knuckle };
                 (finger, *kinds.get((place as usize).checked_sub(first as usize)?)?)
             }
             Self::Splay(finger) => (finger, AngleKind::BaseAbduction),
@@ -266,8 +269,8 @@ impl Sensor {
     }
 }
 
-/// What the bend sensors of a glove say: from 0, one end of the scale of the wire, to 1, the other. What a value means in
-/// angles is for the calibration to say; the span that a hand uses is always smaller.
+/// Bend sensor values of a glove, from 0 to 1 over the range of the wire. The calibration maps them to angles; the
+/// range of a hand is always smaller.
 #[derive(Clone, Copy, PartialEq)]
 pub struct FlexReading {
     present: u64,
@@ -281,14 +284,14 @@ impl Default for FlexReading {
 }
 
 impl FlexReading {
-    /// A reading of some sensors.
+    /// Values of some sensors.
     pub fn of(values: impl IntoIterator<Item = (Sensor, f64)>) -> Self {
         let mut reading = Self::default();
         values.into_iter().for_each(|(sensor, value)| reading.set(sensor, value));
         reading
     }
 
-    /// Notes a value, held to 0..=1; one that is not a number is not noted.
+    /// Sets a value, clamped to 0..=1; ignores NaN.
     pub fn set(&mut self, sensor: Sensor, value: f64) {
         if !value.is_nan() {
             self.present |= 1 << sensor.index();
@@ -296,32 +299,32 @@ impl FlexReading {
         }
     }
 
-    /// What a sensor says; `None` if the glove has none there.
+    /// Value of a sensor; `None` if the glove has none there.
     pub fn get(&self, sensor: Sensor) -> Option<f64> {
         (self.present >> sensor.index() & 1 == 1).then(|| self.values[sensor.index()])
     }
 
-    /// How far a joint is bent: by its own sensor, else by that of the whole finger.
-    pub fn bend(&self, finger: Finger, place: Place) -> Option<f64> {
+    /// Bend of a joint: its own sensor, or that of the whole finger.
+    pub fn bend(&self, finger: Finger, place: FingerJoint) -> Option<f64> {
         self.get(Sensor::Joint(finger, place)).or_else(|| self.get(Sensor::Curl(finger)))
     }
 
-    /// How far a finger is to the side, from -1 to 1.
+    /// Splay of a finger, from -1 to 1.
     pub fn splay(&self, finger: Finger) -> Option<f64> {
         self.get(Sensor::Splay(finger)).map(|value| 2.0 * value - 1.0)
     }
 
-    /// Every sensor that said something.
+    /// All sensors with a value.
     pub fn iter(&self) -> impl Iterator<Item = (Sensor, f64)> + '_ {
         Sensor::all().filter_map(|sensor| self.get(sensor).map(|value| (sensor, value)))
     }
 
-    /// Whether no sensor said anything.
+    /// Whether no sensor has a value.
     pub fn is_empty(&self) -> bool {
         self.present == 0
     }
 
-    /// Takes over what another reading has.
+    /// Copies the values that another reading has.
     pub fn update(&mut self, other: &FlexReading) {
         other.iter().for_each(|(sensor, value)| self.set(sensor, value));
     }
@@ -346,13 +349,13 @@ mod tests {
     }
 
     #[test]
-    fn joints_know_their_angles() {
+    fn sensors_map_to_joint_angles() {
         let name = |sensor: Sensor| sensor.angle().map(Angle::name);
-        assert_eq!(name(Sensor::Joint(Finger::Index, Place::Knuckle)).as_deref(), Some("index_base_flexion"));
-        assert_eq!(name(Sensor::Joint(Finger::Index, Place::Last)).as_deref(), Some("index_tip_flexion"));
-        assert_eq!(name(Sensor::Joint(Finger::Index, Place::Metacarpal)), None);
-        assert_eq!(name(Sensor::Joint(Finger::Thumb, Place::Knuckle)).as_deref(), Some("thumb_middle_flexion"));
-        assert_eq!(name(Sensor::Joint(Finger::Thumb, Place::Last)), None);
+        assert_eq!(name(Sensor::Joint(Finger::Index, FingerJoint::Knuckle)).as_deref(), Some("index_base_flexion"));
+        assert_eq!(name(Sensor::Joint(Finger::Index, FingerJoint::Last)).as_deref(), Some("index_tip_flexion"));
+        assert_eq!(name(Sensor::Joint(Finger::Index, FingerJoint::Metacarpal)), None);
+        assert_eq!(name(Sensor::Joint(Finger::Thumb, FingerJoint::Knuckle)).as_deref(), Some("thumb_middle_flexion"));
+        assert_eq!(name(Sensor::Joint(Finger::Thumb, FingerJoint::Last)), None);
         assert_eq!(name(Sensor::Splay(Finger::Ring)).as_deref(), Some("ring_base_abduction"));
         assert_eq!(name(Sensor::Curl(Finger::Ring)), None);
     }
@@ -360,17 +363,17 @@ mod tests {
     #[test]
     fn a_missing_joint_follows_its_finger_and_values_stay_in_range() {
         let mut flex = FlexReading::of([(Sensor::Curl(Finger::Index), 0.25)]);
-        assert_eq!(flex.bend(Finger::Index, Place::Last), Some(0.25));
-        flex.set(Sensor::Joint(Finger::Index, Place::Last), 7.0);
-        flex.set(Sensor::Joint(Finger::Index, Place::Middle), f64::NAN);
-        assert_eq!(flex.bend(Finger::Index, Place::Last), Some(1.0));
-        assert_eq!(flex.bend(Finger::Index, Place::Middle), Some(0.25));
-        assert_eq!(flex.bend(Finger::Thumb, Place::Last), None);
+        assert_eq!(flex.bend(Finger::Index, FingerJoint::Last), Some(0.25));
+        flex.set(Sensor::Joint(Finger::Index, FingerJoint::Last), 7.0);
+        flex.set(Sensor::Joint(Finger::Index, FingerJoint::Middle), f64::NAN);
+        assert_eq!(flex.bend(Finger::Index, FingerJoint::Last), Some(1.0));
+        assert_eq!(flex.bend(Finger::Index, FingerJoint::Middle), Some(0.25));
+        assert_eq!(flex.bend(Finger::Thumb, FingerJoint::Last), None);
         assert_eq!(flex.iter().count(), 2);
     }
 
     #[test]
-    fn unsound_readings_are_told() {
+    fn invalid_readings_are_detected() {
         assert!(Reading::Trigger(1.0).is_sound());
         assert!(!Reading::Trigger(1.1).is_sound());
         assert!(!Reading::Joystick { x: f64::NAN, y: 0.0 }.is_sound());

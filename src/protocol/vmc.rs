@@ -1,12 +1,13 @@
-//! VMC protocol: other programs send the skeleton that they track, by OSC over UDP, to port 39539 (one that shows it) or 39540
-//! (one that works on it). From its specification, protocol.vmc.info.
+//! VMC protocol: other programs send their tracked skeleton by OSC over UDP, to port 39539 (for display) or 39540 (for
+//! processing). From its specification, protocol.vmc.info.
 //!
-//! `/VMC/Ext/Bone/Pos`: name of a bone of Unity, position, quaternion (x, y, z, w), in the frame of its parent.
-//! `/VMC/Ext/Root/Pos`: the same of the root, in the world, with more behind it. `/VMC/Ext/Hmd/Pos`, `/VMC/Ext/Con/Pos` and
-//! `/VMC/Ext/Tra/Pos`: serial number and the placement of headset, controller, tracker in the world. Metres.
+//! `/VMC/Ext/Bone/Pos`: Unity bone name, position, quaternion (x, y, z, w), in the frame of the parent.
+//! `/VMC/Ext/Root/Pos`: the same for the root, in the world, with further arguments. `/VMC/Ext/Hmd/Pos`,
+//! `/VMC/Ext/Con/Pos` and `/VMC/Ext/Tra/Pos`: serial number and pose of headset, controller and tracker in the world.
+//! Metres.
 //!
-//! Unity's axes are left-handed: x right, y up, z **ahead**. Ours are the same but for z, which points back. Mirrored so, a
-//! position changes the sign of z and a rotation those of x and y.
+//! Unity's axes are left-handed: x right, y up, z **forward**. Ours differ in z, which points backward. The mirror
+//! changes the sign of z of a position and of x and y of a quaternion.
 
 use super::Encoder;
 use super::bones::HumanBone;
@@ -23,10 +24,10 @@ const OBJECTS: [(&str, TrackedObject); 3] = [
     ("/VMC/Ext/Tra/Pos", TrackedObject::Tracker),
 ];
 const AVAILABLE: &str = "/VMC/Ext/OK";
-/// Objects that an emulation tells of, at most.
+/// Maximum number of objects in an emulation.
 const MOST_OBJECTS: usize = 32;
 
-/// The name and the placement that a message tells; `None` if it tells none or nonsense.
+/// Name and pose of a message; `None` if it has none or is invalid.
 fn placement<'a>(message: &Message<'a>) -> Option<(&'a str, Pose)> {
     let (Argument::Text(name), numbers) = message.arguments.split_first().map(|(name, rest)| (*name, rest))? else {
         return None;
@@ -62,10 +63,10 @@ fn reading(message: &Message<'_>) -> Option<Reading> {
     }
 }
 
-/// The datagrams of a sender.
+/// Datagrams of a sender.
 #[derive(Default)]
 pub(super) struct VmcDatagrams {
-    /// Datagrams since one told a placement.
+    /// Datagrams since the last pose.
     others: u32,
 }
 
@@ -85,16 +86,17 @@ impl Packets for VmcDatagrams {
     }
 
     fn hint(&self) -> Option<String> {
-        (self.others >= 100)
-            .then(|| "messages come, but none of them places a bone or a tracker: is a model loaded there?".into())
+        (self.others >= 100).then(|| {
+            "received messages, but no bone or tracker poses: check that a model is loaded in the sender".into()
+        })
     }
 
     fn expectation(&self) -> String {
-        "does the program on the other side send the VMC protocol to this port?".into()
+        "check that the sender uses the VMC protocol and this port".into()
     }
 }
 
-/// A skeleton and tracked objects, as datagrams.
+/// Encoder of a skeleton and tracked objects.
 #[derive(Default)]
 pub(super) struct VmcEncoder {
     bones: Vec<(HumanBone, Pose)>,
@@ -158,27 +160,28 @@ mod tests {
         out
     }
 
-    /// In Unity a turn about y is clockwise seen from above: it takes ahead (z) to the right (x). Here ahead is -z.
+    /// In Unity a rotation about y is clockwise seen from above: it takes forward (z) to the right (x). Here forward is
+    /// -z.
     #[test]
-    fn left_handed_turns_become_ours() {
+    fn left_handed_rotations_are_converted() {
         let half = std::f32::consts::FRAC_1_SQRT_2;
         let readings = read(BONE, "RightIndexProximal", [0.1, 0.2, 0.3, 0.0, half, 0.0, half]);
         let [Reading::Bone { bone, pose }] = readings.as_slice() else { panic!("{readings:?}") };
         assert_eq!(bone.name(), "RightIndexProximal");
         assert!((pose.translation.vector - Vec3::new(0.1, 0.2, -0.3)).norm() < 1e-7);
-        assert!((pose.rotation * -Vec3::z() - Vec3::x()).norm() < 1e-6, "ahead goes to the right");
-        // About x Unity takes up (y) to ahead (z); here up to ahead (-z).
+        assert!((pose.rotation * -Vec3::z() - Vec3::x()).norm() < 1e-6, "forward goes to the right");
+        // About x Unity takes up (y) to forward (z); here up to forward (-z).
         let readings = read(BONE, "RightIndexProximal", [0.0, 0.0, 0.0, half, 0.0, 0.0, half]);
         let [Reading::Bone { pose, .. }] = readings.as_slice() else { panic!("{readings:?}") };
         assert!((pose.rotation * Vec3::y() + Vec3::z()).norm() < 1e-6);
-        // About z Unity takes right (x) to up (y), as we do.
+        // About z Unity takes right (x) to up (y), as here.
         let readings = read(BONE, "RightIndexProximal", [0.0, 0.0, 0.0, 0.0, 0.0, half, half]);
         let [Reading::Bone { pose, .. }] = readings.as_slice() else { panic!("{readings:?}") };
         assert!((pose.rotation * Vec3::x() - Vec3::y()).norm() < 1e-6);
     }
 
     #[test]
-    fn trackers_and_the_root_are_told_and_nonsense_is_not() {
+    fn trackers_and_the_root_are_decoded_and_invalid_data_is_not() {
         let identity = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0];
         let pose = Pose::from_parts(Vec3::new(1.0, 2.0, -3.0).into(), Quat::identity());
         let tracker = Reading::Tracked { object: TrackedObject::Tracker, serial: "LHR-1".into(), pose };
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_that_breaks_off_tells_nothing() {
+    fn a_truncated_bundle_has_no_readings() {
         let mut encoder = VmcEncoder::default();
         let mut bytes = Vec::new();
         encoder.encode(&[Reading::Bone { bone: HumanBone::ROOT, pose: Pose::identity() }], &mut bytes);

@@ -1,6 +1,6 @@
-//! WitMotion sensors, 9600 or 115200 baud. They send packets of eleven bytes, unasked: `55`, a type, eight of values, the low
-//! byte of the sum of the ten. Type 59 is the orientation: four little-endian words over 2¹⁵, w first by the maker's
-//! protocol; some send it last. The other types, 50 to 5F, are accelerations and the like.
+//! WitMotion sensors at 9600 or 115200 baud. They stream packets of eleven bytes: `55`, a type, eight bytes of values,
+//! and the low byte of the sum of the ten. Type 59 is the orientation: four little-endian words scaled by 2¹⁵, w first
+//! according to the manufacturer; some devices send it last. The other types, 50 to 5F, are accelerations and so on.
 
 use super::Encoder;
 use super::framing::{ENOUGH, Fault, Front, Layout};
@@ -12,23 +12,23 @@ const ORIENTATION: u8 = 0x59;
 const LENGTH: usize = 11;
 const SCALE: f64 = 32768.0;
 
-/// The order of the four numbers.
+/// Order of the quaternion components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QuaternionOrder {
-    /// The real part first.
+    /// Real part first.
     #[default]
     Wxyz,
-    /// The real part last.
+    /// Real part last.
     Xyzw,
 }
 
 impl QuaternionOrder {
-    /// From the order of the wire to w first.
+    /// From wire order to w first.
     fn real_first(self, [a, b, c, d]: [f64; 4]) -> [f64; 4] {
         if self == Self::Wxyz { [a, b, c, d] } else { [d, a, b, c] }
     }
 
-    /// From w first to the order of the wire.
+    /// From w first to wire order.
     fn ordered(self, [w, x, y, z]: [f64; 4]) -> [f64; 4] {
         if self == Self::Wxyz { [w, x, y, z] } else { [x, y, z, w] }
     }
@@ -42,10 +42,10 @@ fn words(packet: &[u8]) -> [f64; 4] {
     std::array::from_fn(|i| f64::from(i16::from_le_bytes([packet[2 * i + 2], packet[2 * i + 3]])) / SCALE)
 }
 
-/// The packets of the sensor.
+/// Packet layout of the sensor.
 pub(super) struct WitMotionLayout {
     order: QuaternionOrder,
-    /// Packets since one had an orientation.
+    /// Packets since the last orientation.
     others: u32,
 }
 
@@ -87,16 +87,17 @@ impl Layout for WitMotionLayout {
 
     fn hint(&self) -> Option<String> {
         (self.others >= 50).then(|| {
-            "the sensor sends no orientation among its packets: turn its quaternion output on with the maker's program".into()
+            "the sensor sends no orientation: enable its quaternion output with the manufacturer's program".into()
         })
     }
 
     fn expectation(&self) -> String {
-        "is it a WitMotion sensor, and the speed the one it is set to (9600 baud from the factory, or 115200)?".into()
+        "check that it is a WitMotion sensor, and that the baud rate matches its setting (9600 by default, or 115200)"
+            .into()
     }
 }
 
-/// The orientation of the sensor, as bytes.
+/// Encoder of the orientation.
 pub(super) struct WitMotionEncoder {
     order: QuaternionOrder,
     orientation: Quat,
@@ -120,7 +121,7 @@ impl Encoder for WitMotionEncoder {
         out.extend([HEADER, ORIENTATION]);
         let q = &self.orientation;
         for value in self.order.ordered([q.w, q.i, q.j, q.k]) {
-            // The cast holds one, which the scale does not reach, to the largest word.
+            // The cast saturates: 1.0 is just beyond the scale.
             out.extend(((value * SCALE).round() as i16).to_le_bytes());
         }
         out.push(sum(&out[start..]));

@@ -1,24 +1,24 @@
-//! x-io x-IMU3: lines of ASCII. `Q,timestamp,w,x,y,z` is the orientation, the time in microseconds; other letters are other
-//! measurements. From its user manual.
+//! x-io x-IMU3: ASCII lines. `Q,timestamp,w,x,y,z` is the orientation, with the time in microseconds; other letters are
+//! other measurements. From its user manual.
 
 use super::Encoder;
-use super::lines::Script;
+use super::lines::LineFormat;
 use super::reading::{Reading, rotation};
 use crate::math::Quat;
 
-/// Room for the longest message of the manual, with numbers at their longest.
+/// Length of the longest message of the manual with numbers at maximum length.
 const LONGEST: usize = 256;
 /// Microseconds between two lines of the emulation.
 const PERIOD: u64 = 10_000;
 
-/// The lines of the sensor.
+/// Line format of the sensor.
 #[derive(Default)]
-pub(super) struct XImu3Script {
-    /// Lines since one had an orientation.
+pub(super) struct XImu3Format {
+    /// Lines since the last orientation.
     others: u32,
 }
 
-/// The orientation a line tells.
+/// Parses the orientation of a line.
 fn orientation(line: &str) -> Option<Quat> {
     let mut fields = line.strip_prefix("Q,")?.split(',');
     fields.next()?.parse::<u64>().ok()?;
@@ -29,7 +29,7 @@ fn orientation(line: &str) -> Option<Quat> {
     fields.next().is_none().then(|| rotation(numbers))?
 }
 
-impl Script for XImu3Script {
+impl LineFormat for XImu3Format {
     fn longest(&self) -> usize {
         LONGEST
     }
@@ -60,16 +60,15 @@ impl Script for XImu3Script {
     }
 
     fn hint(&self) -> Option<String> {
-        (self.others >= 50)
-            .then(|| "the sensor sends no quaternions among its messages: set its AHRS message type".into())
+        (self.others >= 50).then(|| "the sensor sends no quaternions: set its AHRS message type".into())
     }
 
     fn expectation(&self) -> String {
-        "is it an x-IMU3 that sends ASCII messages, and the speed the one it is set to?".into()
+        "check that it is an x-IMU3 with ASCII messages, and that the baud rate matches its setting".into()
     }
 }
 
-/// The orientation of the sensor, as lines.
+/// Encoder of the orientation.
 pub(super) struct XImu3Encoder {
     time: u64,
     orientation: Quat,

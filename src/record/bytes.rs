@@ -1,4 +1,4 @@
-//! Numbers and texts as bytes: fixed ones little-endian, counts and lengths seven bits a byte, the lowest first (LEB128).
+//! Binary encoding of numbers and texts: fixed-size little-endian numbers; counts and lengths in LEB128.
 
 use super::error::Damage;
 
@@ -23,20 +23,25 @@ pub fn put_count(out: &mut Vec<u8>, mut count: u64) {
 
 /// Appends a text after its length.
 pub fn put_text(out: &mut Vec<u8>, text: &str) {
-    put_count(out, text.len() as u64);
-    out.extend(text.as_bytes());
+    put_bytes(out, text.as_bytes());
 }
 
-/// Reads what was put, and says where something is wrong.
+/// Appends bytes after their number.
+pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_count(out, bytes.len() as u64);
+    out.extend(bytes);
+}
+
+/// Reads encoded values and reports the position of errors.
 pub struct Scanner<'b> {
     bytes: &'b [u8],
     at: usize,
-    /// Where the bytes begin in the file.
+    /// Offset of the bytes in the file.
     start: usize,
 }
 
 impl<'b> Scanner<'b> {
-    /// Begins with bytes that stand somewhere in a file.
+    /// Starts with bytes at an offset in a file.
     pub fn new(bytes: &'b [u8], start: usize) -> Self {
         Self { bytes, at: 0, start }
     }
@@ -46,12 +51,12 @@ impl<'b> Scanner<'b> {
         self.at == self.bytes.len()
     }
 
-    /// Where in the file the next byte stands.
+    /// Offset of the next byte in the file.
     pub fn offset(&self) -> usize {
         self.start + self.at
     }
 
-    /// Something is wrong here.
+    /// An error at the current position.
     pub fn damage<T>(&self, message: impl Into<String>) -> Result<T, Damage> {
         Err(Damage { offset: self.offset(), message: message.into() })
     }
@@ -109,17 +114,20 @@ impl<'b> Scanner<'b> {
         self.damage(format!("expected {what}, found a count of more than 64 bits"))
     }
 
-    pub fn text(&mut self, what: &str) -> Result<String, Damage> {
+    pub fn bytes(&mut self, what: &str) -> Result<&'b [u8], Damage> {
         let length = self.count(what)?;
-        let bytes = self.take(usize::try_from(length).unwrap_or(usize::MAX), what)?;
-        match std::str::from_utf8(bytes) {
+        self.take(usize::try_from(length).unwrap_or(usize::MAX), what)
+    }
+
+    pub fn text(&mut self, what: &str) -> Result<String, Damage> {
+        match std::str::from_utf8(self.bytes(what)?) {
             Ok(text) => Ok(text.into()),
             Err(_) => self.damage(format!("{what} that ends here is not UTF-8")),
         }
     }
 }
 
-/// The checksum of Ethernet, gzip and PNG: CRC-32.
+/// CRC-32, as in Ethernet, gzip and PNG.
 pub fn checksum(parts: &[&[u8]]) -> u32 {
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];
@@ -144,14 +152,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checksum_is_the_one_that_everybody_has() {
+    fn the_checksum_is_standard_crc32() {
         assert_eq!(checksum(&[b"123456789"]), 0xcbf4_3926);
         assert_eq!(checksum(&[b"1234", b"", b"56789"]), 0xcbf4_3926);
         assert_eq!(checksum(&[]), 0);
     }
 
     #[test]
-    fn counts_and_texts_come_back() {
+    fn counts_and_texts_round_trip() {
         let counts = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX - 1, u64::MAX];
         let mut out = Vec::new();
         counts.iter().for_each(|count| put_count(&mut out, *count));
@@ -165,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_says_where_it_stands() {
+    fn invalid_values_are_reported_with_their_position() {
         let long = [0xff; 10];
         let damage = Scanner::new(&long, 7).count("a length").expect_err("too long");
         assert_eq!((damage.offset, damage.message.contains("more than 64 bits")), (17, true));

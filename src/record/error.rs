@@ -11,16 +11,16 @@ pub enum RecordError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The reason.
         fault: FileFault,
     },
-    /// It begins with something else.
+    /// Not a recording.
     #[error("{}: this is no recording; expected a file written by `run --record`", file.display())]
     NoRecording {
         /// The file.
         file: PathBuf,
     },
-    /// It is of another format.
+    /// An unsupported format version.
     #[error("{}: this recording has format {format}; this program reads format {FORMAT}", file.display())]
     OtherFormat {
         /// The file.
@@ -28,27 +28,27 @@ pub enum RecordError {
         /// Its format.
         format: u16,
     },
-    /// It was cut off before the first step.
+    /// Truncated before the first step.
     #[error("{}: the recording ends at byte {offset}, before its first step could begin; nothing can be played", file.display())]
     TooShort {
         /// The file.
         file: PathBuf,
-        /// Where it ends.
+        /// Its length.
         offset: usize,
     },
-    /// Bytes are not what they should be.
+    /// Corrupt data.
     #[error("{}: the recording is damaged at byte {offset}: {message}", file.display())]
     Damaged {
         /// The file.
         file: PathBuf,
-        /// Where.
+        /// Offset.
         offset: usize,
-        /// What was found there, and what was expected.
+        /// What was found and expected.
         message: String,
     },
 }
 
-/// Damage before it is known in which file.
+/// Corrupt data, before the file is known.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Damage {
     pub offset: usize,
@@ -67,12 +67,12 @@ impl Damage {
 pub struct WriteError {
     /// The file.
     pub file: PathBuf,
-    /// Why.
+    /// The reason.
     pub error: std::io::Error,
 }
 
 impl WriteError {
-    /// For a file, from what the system says.
+    /// From an I/O error of a file.
     pub(super) fn of(file: &Path) -> impl Fn(std::io::Error) -> Self + '_ {
         move |error| Self { file: file.into(), error }
     }

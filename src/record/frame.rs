@@ -1,19 +1,19 @@
-//! Frames: kind, length, a check of both, payload, checksum of everything before. The check of the head tells a frame that was cut off from
-//! one whose length is damaged.
+//! Frames: kind, length, a check of both, payload, checksum of everything before. The header check distinguishes a
+//! truncated frame from one with a corrupt length.
 
 use super::bytes::{Scanner, checksum, put_count};
 use super::error::Damage;
 
-/// A frame as it stands in a file.
+/// A frame of a file.
 #[derive(Debug)]
 pub struct Frame<'b> {
-    /// What it holds: a number from 1, of which each kind of file has its own.
+    /// Kind: a number from 1, specific to the type of file.
     pub kind: u8,
-    /// Where it begins.
+    /// Its offset.
     pub offset: usize,
     /// Its payload.
     pub payload: &'b [u8],
-    /// Where the payload begins.
+    /// Offset of the payload.
     pub payload_offset: usize,
 }
 
@@ -39,10 +39,10 @@ fn head_check(head: &[u8]) -> u8 {
     checksum(&[head]) as u8
 }
 
-/// The frame at an offset of a file with so many kinds of frames; nothing if the file ends before it does.
+/// The frame at an offset of a file with this many kinds of frames; `None` if the file ends within it.
 pub fn read_frame(file: &[u8], offset: usize, kinds: u8) -> Result<Option<Frame<'_>>, Damage> {
     let rest = file.get(offset..).unwrap_or_default();
-    // What is reserved on a disk and was never written is zero.
+    // Preallocated but unwritten disk space is zero.
     if rest.iter().all(|byte| *byte == 0) {
         return Ok(None);
     }
@@ -51,7 +51,7 @@ pub fn read_frame(file: &[u8], offset: usize, kinds: u8) -> Result<Option<Frame<
     if !(1..=kinds).contains(&kind) {
         return damage(format!("expected a frame of kind 1 to {kinds}, found {kind}"));
     }
-    // A length has ten bytes at most.
+    // A length has at most ten bytes.
     let Some(length_bytes) = rest[1..].iter().take(10).position(|byte| *byte < 0x80).map(|place| place + 1) else {
         return if rest.len() <= 10 { Ok(None) } else { damage("the length of the frame has no end".into()) };
     };
@@ -69,7 +69,7 @@ pub fn read_frame(file: &[u8], offset: usize, kinds: u8) -> Result<Option<Frame<
     Ok(Some(Frame { kind, offset, payload, payload_offset: offset + head.len() + 1 }))
 }
 
-/// Where the frame after this one begins.
+/// Offset of the next frame.
 pub fn after(frame: &Frame<'_>) -> usize {
     frame.payload_offset + frame.payload.len() + 4
 }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_frame_is_none_and_a_flipped_bit_is_damage() {
+    fn a_truncated_frame_is_none_and_a_flipped_bit_is_an_error() {
         for length in [0, 1, 127, 128, 5000] {
             let payload: Vec<u8> = (0..length).map(|i| i as u8).collect();
             let mut file = vec![9; 3];

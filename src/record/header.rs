@@ -3,7 +3,7 @@ use super::error::Damage;
 use crate::assets::Setting;
 use crate::tracking::Driven;
 
-/// What was run.
+/// Kind of run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A scene.
@@ -21,25 +21,25 @@ impl Source {
     }
 }
 
-/// What a recording begins with.
+/// Header of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Version of the program that wrote it.
     pub program: String,
     /// System and processor it ran on.
     pub machine: String,
-    /// What was run.
+    /// Kind of run.
     pub source: Source,
-    /// The file of it, one of those that are kept.
+    /// Its file, one of the recorded ones.
     pub file: String,
-    /// Settings from outside.
+    /// Settings.
     pub settings: Vec<Setting>,
-    /// What devices moved, and no motion of scene or script.
+    /// Parts moved by devices instead of scene or script.
     pub device: Driven,
 }
 
 impl Header {
-    /// Of a run by this program, on this machine.
+    /// The header of a run by this program on this machine.
     pub fn of(source: Source, file: &str, settings: &[Setting], device: Driven) -> Self {
         Self {
             program: env!("CARGO_PKG_VERSION").into(),

@@ -5,26 +5,26 @@ use super::error::Damage;
 use crate::math::{Pose, Vec3};
 use crate::tracking::{ANGLES, HandSample};
 
-/// Something that came from outside before a step.
+/// An external input before a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// A sample of a device for a hand.
     Sample {
-        /// Number of the hand in the scene.
+        /// Index of the hand in the scene.
         hand: usize,
-        /// What the device said.
+        /// The sample.
         sample: Box<HandSample>,
     },
     /// A button of a device.
     Button {
         /// Its name.
         name: String,
-        /// Whether it was pressed, or let go.
+        /// Whether it was pressed or released.
         pressed: bool,
     },
-    /// The deadline ended the solving of the step after so many sweeps.
+    /// The solver hit its deadline after this many sweeps.
     CutShort {
-        /// Sweeps of all groups.
+        /// Total sweeps of all groups.
         sweeps: u64,
     },
 }
@@ -32,7 +32,7 @@ pub enum Input {
 const SAMPLE: u8 = 1;
 const BUTTON: u8 = 2;
 const CUT_SHORT: u8 = 3;
-/// Bits of a sample that say what is in it.
+/// Bits for the parts of a sample.
 const PALM: u8 = 1;
 const JOINTS: u8 = 2;
 
@@ -90,7 +90,7 @@ impl Input {
     }
 }
 
-/// A placement with the very bits that were written: a device may have said nonsense, and that is judged again.
+/// A pose with the exact bits that were written: an invalid sample must be rejected again.
 fn read_pose(scanner: &mut Scanner<'_>) -> Result<Pose, Damage> {
     let [x, y, z, i, j, k, w] = scanner.numbers::<7>("the palm of a sample")?;
     Ok(Pose::from_parts(Vec3::new(x, y, z).into(), Unit::new_unchecked(Quaternion::new(w, i, j, k))))

@@ -1,54 +1,45 @@
-//! Apache Parquet, as plain as it can be: flat required columns of doubles and 64-bit integers, uncompressed, one page a column and row group.
-//! A library would do more, and take longer to build than the rest of this module takes to read.
+//! Apache Parquet by the crate `parquet`: flat required columns of doubles and 64-bit integers, compressed with Snappy.
 
+use std::error::Error;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::basic::{Compression, Repetition, Type as PhysicalType};
+use parquet::data_type::{DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
 
 use super::error::WriteError;
 use super::table::{Column, Kind};
-use super::thrift::Struct;
 
-const MAGIC: &[u8; 4] = b"PAR1";
-/// Rows that are kept in memory and written together.
+/// Rows per row group, kept in memory.
 const GROUP: usize = 4096;
-/// Numbers that the format gives to what is used here.
-const TYPE_I64: i32 = 2;
-const TYPE_DOUBLE: i32 = 5;
-const REQUIRED: i32 = 0;
-const PLAIN: i32 = 0;
-const RLE: i32 = 3;
-const UNCOMPRESSED: i32 = 0;
-const DATA_PAGE: i32 = 0;
 
-/// Writes a table as a Parquet file, whose metadata name the unit of every column.
-#[derive(Debug)]
+/// Writes a table as a Parquet file; its metadata contain the unit of every column.
+///
+/// The file can be read once it is finished: its index is at the end. A run that is interrupted by a signal finishes it; after `kill -9` the table is
+/// written again from the recording.
 pub struct ParquetWriter {
     file: PathBuf,
-    out: BufWriter<File>,
+    out: SerializedFileWriter<BufWriter<File>>,
     columns: Vec<Column>,
-    /// The rows of the group that is being gathered, one after the other.
+    /// The rows of the current group.
     rows: Vec<f64>,
-    written: u64,
-    groups: Vec<Group>,
-}
-
-/// A row group that was written.
-#[derive(Debug)]
-struct Group {
-    rows: usize,
-    /// Where the page of each column begins, and its bytes.
-    pages: Vec<(u64, u64)>,
 }
 
 impl ParquetWriter {
-    /// Begins a table.
+    /// Starts a table.
     pub fn create(file: &Path, columns: &[Column]) -> Result<Self, WriteError> {
-        let fault = WriteError::of(file);
-        let mut out = BufWriter::new(File::create(file).map_err(&fault)?);
-        out.write_all(MAGIC).map_err(&fault)?;
-        let (columns, written) = (columns.to_vec(), MAGIC.len() as u64);
-        Ok(Self { file: file.into(), out, columns, rows: Vec::new(), written, groups: Vec::new() })
+        let out = BufWriter::new(File::create(file).map_err(WriteError::of(file))?);
+        let begun =
+            schema(columns).and_then(|schema| SerializedFileWriter::new(out, schema, Arc::new(properties(columns))));
+        let out = begun.map_err(|error| WriteError::of(file)(io_error(error)))?;
+        Ok(Self { file: file.into(), out, columns: columns.to_vec(), rows: Vec::new() })
     }
 
     /// Adds a row.
@@ -58,94 +49,125 @@ impl ParquetWriter {
         if self.rows.len() >= GROUP * self.columns.len() { self.write_group() } else { Ok(()) }
     }
 
-    /// Writes what is left and the metadata.
+    /// Writes the remaining rows and the metadata.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.write_group()?;
-        let metadata = self.metadata();
-        let length = (metadata.len() as u32).to_le_bytes();
-        self.write(&metadata)?;
-        self.write(&length)?;
-        self.write(MAGIC)?;
-        self.out.flush().map_err(WriteError::of(&self.file))
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        self.written += bytes.len() as u64;
-        self.out.write_all(bytes).map_err(WriteError::of(&self.file))
+        // Closing flushes the buffer below.
+        self.out.finish().map(drop).map_err(|error| WriteError::of(&self.file)(io_error(error)))
     }
 
     fn write_group(&mut self) -> Result<(), WriteError> {
-        let count = self.rows.len() / self.columns.len();
-        if count == 0 {
+        if self.rows.is_empty() {
             return Ok(());
         }
-        let mut pages = Vec::with_capacity(self.columns.len());
-        for place in 0..self.columns.len() {
-            let kind = self.columns[place].kind;
-            let numbers = self.rows.iter().skip(place).step_by(self.columns.len());
-            let data: Vec<u8> = match kind {
-                Kind::Real => numbers.flat_map(|x| x.to_le_bytes()).collect(),
-                Kind::Whole => numbers.flat_map(|x| (*x as i64).to_le_bytes()).collect(),
-            };
-            let start = self.written;
-            self.write(&page_header(count, data.len()))?;
-            self.write(&data)?;
-            pages.push((start, self.written - start));
-        }
-        self.groups.push(Group { rows: count, pages });
+        self.put_group().map_err(|error| WriteError::of(&self.file)(io_error(error)))?;
         self.rows.clear();
         Ok(())
     }
 
-    fn metadata(&self) -> Vec<u8> {
-        let root = Struct::default().text(4, "run").i32(5, self.columns.len() as i32);
-        let column =
-            |column: &Column| Struct::default().i32(1, physical(column.kind)).i32(3, REQUIRED).text(4, &column.name);
-        let schema: Vec<Struct> = std::iter::once(root).chain(self.columns.iter().map(column)).collect();
-        let unit = |column: &Column| Struct::default().text(1, &format!("unit:{}", column.name)).text(2, column.unit);
-        let rows: usize = self.groups.iter().map(|group| group.rows).sum();
-        Struct::default()
-            .i32(1, 1)
-            .structs(2, schema.into_iter())
-            .i64(3, rows as i64)
-            .structs(4, self.groups.iter().map(|group| self.group_metadata(group)))
-            .structs(5, self.columns.iter().map(unit))
-            .text(6, concat!("fingerpad version ", env!("CARGO_PKG_VERSION")))
-            .finish()
+    fn put_group(&mut self) -> Result<(), ParquetError> {
+        let mut group = self.out.next_row_group()?;
+        for (place, column) in self.columns.iter().enumerate() {
+            let numbers = self.rows.iter().skip(place).step_by(self.columns.len());
+            let Some(mut out) = group.next_column()? else { break };
+            match column.kind {
+                Kind::Real => {
+                    let numbers: Vec<f64> = numbers.copied().collect();
+                    out.typed::<DoubleType>().write_batch(&numbers, None, None)?;
+                }
+                Kind::Whole => {
+                    let numbers: Vec<i64> = numbers.map(|x| *x as i64).collect();
+                    out.typed::<Int64Type>().write_batch(&numbers, None, None)?;
+                }
+            }
+            out.close()?;
+        }
+        group.close().map(drop)
     }
+}
 
-    fn group_metadata(&self, group: &Group) -> Struct {
-        let bytes: u64 = group.pages.iter().map(|(_, bytes)| bytes).sum();
-        let chunk = |(column, &(start, bytes)): (&Column, &(u64, u64))| {
-            let metadata = Struct::default()
-                .i32(1, physical(column.kind))
-                .i32s(2, &[PLAIN, RLE])
-                .texts(3, &[&column.name])
-                .i32(4, UNCOMPRESSED)
-                .i64(5, group.rows as i64)
-                .i64(6, bytes as i64)
-                .i64(7, bytes as i64)
-                .i64(9, start as i64);
-            Struct::default().i64(2, start as i64).inner(3, metadata)
+fn schema(columns: &[Column]) -> Result<Arc<Type>, ParquetError> {
+    let field = |column: &Column| {
+        let kind = match column.kind {
+            Kind::Real => PhysicalType::DOUBLE,
+            Kind::Whole => PhysicalType::INT64,
         };
-        Struct::default()
-            .structs(1, self.columns.iter().zip(&group.pages).map(chunk))
-            .i64(2, bytes as i64)
-            .i64(3, group.rows as i64)
-    }
+        Type::primitive_type_builder(&column.name, kind).with_repetition(Repetition::REQUIRED).build().map(Arc::new)
+    };
+    let fields = columns.iter().map(field).collect::<Result<_, _>>()?;
+    Type::group_type_builder("run").with_fields(fields).build().map(Arc::new)
 }
 
-fn physical(kind: Kind) -> i32 {
-    match kind {
-        Kind::Real => TYPE_DOUBLE,
-        Kind::Whole => TYPE_I64,
-    }
+fn properties(columns: &[Column]) -> WriterProperties {
+    let unit = |column: &Column| KeyValue::new(format!("unit:{}", column.name), column.unit.to_string());
+    WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by(concat!("fingerpad version ", env!("CARGO_PKG_VERSION")).into())
+        .set_key_value_metadata(Some(columns.iter().map(unit).collect()))
+        .build()
 }
 
-fn page_header(values: usize, bytes: usize) -> Vec<u8> {
-    let data = Struct::default().i32(1, values as i32).i32(2, PLAIN).i32(3, RLE).i32(4, RLE);
-    Struct::default().i32(1, DATA_PAGE).i32(2, bytes as i32).i32(3, bytes as i32).inner(5, data).finish()
+/// The error of the system behind one of the crate, without its prefix.
+fn io_error(error: ParquetError) -> io::Error {
+    let system = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    match system.and_then(io::Error::raw_os_error) {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::other(error.to_string()),
+    }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_from_several_row_groups() {
+        let column = |name: &str, unit, kind| Column { name: name.into(), unit, kind };
+        let mut columns = vec![column("ball.x", "m", Kind::Real), column("count", "", Kind::Whole)];
+        columns.extend((0..20).map(|i| column(&format!("größe {i}"), "", Kind::Real)));
+        let row = |i: usize| {
+            let mut row = vec![0.1 * i as f64, i as f64 - 5.0];
+            row.extend((0..20).map(|j| if j == 3 { f64::NAN } else { (i * j) as f64 }));
+            row
+        };
+        for (rows, groups) in [(0, 0), (1, 1), (GROUP, 1), (2 * GROUP + 7, 3)] {
+            let file = std::env::temp_dir().join(format!("fingerpad-{}-{rows}.parquet", std::process::id()));
+            let mut writer = ParquetWriter::create(&file, &columns).expect("a table");
+            (0..rows).for_each(|i| writer.add(&row(i)).expect("a row"));
+            writer.finish().expect("an end");
+            let reader = SerializedFileReader::new(File::open(&file).expect("a file")).expect("a table");
+            std::fs::remove_file(&file).expect("a file");
+            assert_eq!(reader.num_row_groups(), groups);
+            let about = reader.metadata().file_metadata().key_value_metadata().expect("units");
+            assert_eq!((about[0].key.as_str(), about[0].value.as_deref()), ("unit:ball.x", Some("m")));
+            let mut count = 0;
+            for (i, found) in reader.get_row_iter(None).expect("rows").enumerate() {
+                count += 1;
+                for ((x, column), (name, field)) in
+                    row(i).iter().zip(&columns).zip(found.expect("a row").get_column_iter())
+                {
+                    assert_eq!(*name, column.name);
+                    match field {
+                        Field::Double(y) => assert!(x == y || x.is_nan() && y.is_nan(), "{x} {y}"),
+                        Field::Long(y) => assert_eq!(*x, *y as f64),
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+            assert_eq!(count, rows);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_said_plainly() {
+        let columns = [Column { name: "x".into(), unit: "", kind: Kind::Real }];
+        let mut full = ParquetWriter::create(Path::new("/dev/full"), &columns).expect("it is buffered");
+        full.add(&[1.0]).expect("it is buffered");
+        let said = full.finish().expect_err("no space").to_string();
+        assert!(said.contains("/dev/full") && said.contains("No space left"), "{said}");
+    }
+}

@@ -1,49 +1,49 @@
-//! What passed over the line to a device, byte for byte, with the times. `docs/raw_bytes.md` describes the file.
+//! Raw bytes exchanged with a device, with times. `docs/raw_bytes.md` describes the file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::bytes::{Scanner, put_count, put_text};
+use super::bytes::{Scanner, put_bytes, put_count, put_text};
 use super::error::Damage;
 use super::frame::{after, put_frame, read_frame};
 
-/// How the names of such recordings end.
+/// File extension of raw recordings.
 pub const RAW_EXTENSION: &str = "fpraw";
-/// The format that this program writes and reads.
+/// Format version.
 pub const RAW_FORMAT: u16 = 1;
 
-/// What such a recording begins with; see [`super::recording::MAGIC`].
+/// Magic number; see [`super::recording::MAGIC`].
 const MAGIC: [u8; 8] = *b"\x89FPW\r\n\x1a\n";
-/// Bytes before the first frame: those, and the format.
+/// Length of magic number and format version.
 const HEAD: usize = MAGIC.len() + 2;
 
 const HEADER: u8 = 1;
 const RECORD: u8 = 2;
 const KINDS: u8 = 2;
 
-/// What was recorded.
+/// Header of a raw recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawHeader {
     /// Version of the program that wrote it.
     pub program: String,
-    /// The profile of the device, one of the files.
+    /// The device profile, one of the files.
     pub profile: String,
-    /// The profile and every file that it is based on: path and text.
-    pub files: Vec<(String, String)>,
-    /// The speed of the line, baud; 0 for what has none.
+    /// The profile and every file that it is based on: path and contents.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Baud rate; 0 if there is none.
     pub baud: u32,
-    /// When it began, s since 1970; only for people.
+    /// Start time, s since 1970; informational.
     pub began: u64,
 }
 
-/// What happened on the line.
+/// Kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RawEvent {
-    /// The device said something.
+    /// Bytes from the device.
     Received = 0,
-    /// Something was said to it.
+    /// Bytes to the device.
     Sent = 1,
     /// The port was opened.
     Opened = 2,
@@ -53,27 +53,27 @@ pub enum RawEvent {
 
 const EVENTS: [RawEvent; 4] = [RawEvent::Received, RawEvent::Sent, RawEvent::Opened, RawEvent::Lost];
 
-/// One piece of what passed.
+/// One event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawRecord {
-    /// When, since the recording began, by a clock that only goes forwards.
+    /// Time since the start of the recording, from a monotonic clock.
     pub time: Duration,
-    /// What.
+    /// Kind.
     pub event: RawEvent,
-    /// The bytes, as they came in one piece.
+    /// The bytes, in one chunk.
     pub bytes: Vec<u8>,
 }
 
 /// Why a recording cannot be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RawError {
-    /// It begins with something else.
+    /// Not a raw recording.
     #[error("{}: this is no recording of a device; expected a file written by `devices record`", file.display())]
     NoRecording {
         /// The file.
         file: PathBuf,
     },
-    /// It is of another format.
+    /// An unsupported format version.
     #[error("{}: this recording has format {format}; this program reads format {RAW_FORMAT}", file.display())]
     OtherFormat {
         /// The file.
@@ -81,22 +81,22 @@ pub enum RawError {
         /// Its format.
         format: u16,
     },
-    /// It was cut off before anything was in it.
+    /// Truncated before the first record.
     #[error("{}: the recording ends at byte {offset}, before it says what device it is of", file.display())]
     TooShort {
         /// The file.
         file: PathBuf,
-        /// Where it ends.
+        /// Its length.
         offset: usize,
     },
-    /// Bytes are not what they should be.
+    /// Corrupt data.
     #[error("{}: the recording is damaged at byte {offset}: {message}", file.display())]
     Damaged {
         /// The file.
         file: PathBuf,
-        /// Where.
+        /// Offset.
         offset: usize,
-        /// What was found there, and what was expected.
+        /// What was found and expected.
         message: String,
     },
 }
@@ -110,7 +110,7 @@ pub struct RawRecorder<W: Write> {
 }
 
 impl<W: Write> RawRecorder<W> {
-    /// Begins a recording.
+    /// Starts a recording.
     pub fn new(mut out: W, header: &RawHeader) -> std::io::Result<Self> {
         out.write_all(&[&MAGIC[..], &RAW_FORMAT.to_le_bytes()].concat())?;
         let mut recorder = Self { out, last: Duration::ZERO, payload: Vec::new(), frame: Vec::new() };
@@ -119,7 +119,7 @@ impl<W: Write> RawRecorder<W> {
         Ok(recorder)
     }
 
-    /// Keeps what happened, at a time since the recording began. A time before the last one becomes that.
+    /// Records an event at a time since the start. Times are made monotonic.
     pub fn add(&mut self, time: Duration, event: RawEvent, bytes: &[u8]) -> std::io::Result<()> {
         let since = time.saturating_sub(self.last);
         self.last += since;
@@ -130,7 +130,7 @@ impl<W: Write> RawRecorder<W> {
         })
     }
 
-    /// Makes sure that everything is written.
+    /// Flushes the file.
     pub fn flush(&mut self) -> std::io::Result<()> {
         self.out.flush()
     }
@@ -144,19 +144,19 @@ impl<W: Write> RawRecorder<W> {
     }
 }
 
-/// A recording that was read.
+/// A raw recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawRecording {
     /// What was recorded.
     pub header: RawHeader,
-    /// What passed, in order.
+    /// The events in order.
     pub records: Vec<RawRecord>,
-    /// Where it was cut off, in the middle of a record, if it was.
+    /// Offset of the truncation within a record, if truncated.
     pub cut_off: Option<usize>,
 }
 
 impl RawRecording {
-    /// Reads the bytes of a file, up to the last whole record if it was cut off.
+    /// Reads the bytes of a file, up to the last complete record if it is truncated.
     pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, RawError> {
         let too_short = || RawError::TooShort { file: file.into(), offset: bytes.len() };
         let Some(rest) = bytes.strip_prefix(&MAGIC) else {
@@ -173,7 +173,7 @@ impl RawRecording {
         read.map_err(damaged)?.ok_or_else(too_short)
     }
 
-    /// How long it is.
+    /// Its duration.
     pub fn length(&self) -> Duration {
         self.records.last().map_or(Duration::ZERO, |record| record.time)
     }
@@ -208,9 +208,9 @@ impl RawHeader {
         put_text(out, &self.program);
         put_text(out, &self.profile);
         put_count(out, self.files.len() as u64);
-        for (path, text) in &self.files {
+        for (path, contents) in &self.files {
             put_text(out, path);
-            put_text(out, text);
+            put_bytes(out, contents);
         }
         put_count(out, self.baud.into());
         put_count(out, self.began);
@@ -222,7 +222,7 @@ impl RawHeader {
         let mut files = Vec::new();
         for _ in 0..scanner.count("the number of files")? {
             let path = scanner.text("the path of a file")?;
-            files.push((path, scanner.text("the text of a file")?));
+            files.push((path, scanner.bytes("the contents of a file")?.to_vec()));
         }
         let baud = scanner.count("the speed of the line")?;
         let Ok(baud) = u32::try_from(baud) else {
@@ -246,7 +246,7 @@ mod tests {
         RawHeader {
             program: "1.2.3".into(),
             profile: "ada.toml".into(),
-            files: vec![("ada.toml".into(), "base = \"5dt-5.toml\"".into()), ("5dt-5.toml".into(), "x".repeat(200))],
+            files: vec![("ada.toml".into(), "base = \"5dt-5.toml\"".into()), ("5dt-5.toml".into(), vec![b'x'; 200])],
             baud: 19200,
             began: 1_700_000_000,
         }
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_comes_back() {
+    fn recorded_data_round_trip() {
         let (bytes, _) = small();
         let read = parse(&bytes).expect("sound");
         assert_eq!((&read.header, &read.records, read.cut_off), (&header(), &records(), None));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_leaves_what_was_whole() {
+    fn a_truncated_file_keeps_complete_records() {
         let (bytes, ends) = small();
         for end in 0..bytes.len() {
             let read = parse(&bytes[..end]);
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn time_goes_forwards_only() {
+    fn times_are_monotonic() {
         let mut recorder = RawRecorder::new(Vec::new(), &header()).expect("room");
         for millis in [3, 1, 4] {
             recorder.add(Duration::from_millis(millis), RawEvent::Received, b"x").expect("room");
@@ -329,7 +329,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_frames_are_read_or_refused(frames in prop::collection::vec((1u8..4, prop::collection::vec(any::<u8>(), 0..40)), 0..8)) {
+        fn any_frames_are_read_or_rejected(frames in prop::collection::vec((1u8..4, prop::collection::vec(any::<u8>(), 0..40)), 0..8)) {
             let (bytes, ends) = small();
             for start in [HEAD, ends[0]] {
                 let mut bytes = bytes[..start].to_vec();

@@ -3,14 +3,14 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::FORMAT;
-use super::bytes::{put_count, put_text, put_word};
+use super::bytes::{put_bytes, put_count, put_text, put_word};
 use super::error::WriteError;
 use super::frame::put_frame;
 use super::header::Header;
 use super::input::Input;
 use super::recording::{Ending, FrameKind, MAGIC};
 
-/// Writes a recording while a run goes on.
+/// Writes a recording during a run.
 #[derive(Debug)]
 pub struct Recorder {
     file: PathBuf,
@@ -22,8 +22,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a recording: what was run, the files that it was made from so far, and the hash of the state before the first step.
-    pub fn create(file: &Path, header: &Header, files: &[(String, String)], start: u64) -> Result<Self, WriteError> {
+    /// Starts a recording: the header, the files read so far, and the hash of the initial state.
+    pub fn create(file: &Path, header: &Header, files: &[(String, Vec<u8>)], start: u64) -> Result<Self, WriteError> {
         let out = BufWriter::new(File::create(file).map_err(WriteError::of(file))?);
         let (payload, frame) = (Vec::new(), Vec::new());
         let mut recorder = Self { file: file.into(), out, payload, frame, steps: 0, files: 0 };
@@ -36,24 +36,24 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Keeps files that the run has read since.
-    pub fn add_files(&mut self, files: &[(String, String)]) -> Result<(), WriteError> {
+    /// Records files that the run has read since.
+    pub fn add_files(&mut self, files: &[(String, Vec<u8>)]) -> Result<(), WriteError> {
         self.files += files.len();
-        files.iter().try_for_each(|(path, text)| {
+        files.iter().try_for_each(|(path, contents)| {
             self.put(FrameKind::File, |payload| {
                 put_text(payload, path);
-                put_text(payload, text);
+                put_bytes(payload, contents);
             })
         })
     }
 
-    /// Files kept so far.
+    /// Number of files recorded so far.
     pub fn files(&self) -> usize {
         self.files
     }
 
-    /// Keeps a step: what came from outside before it, and the hash of the state after it. It is handed to the system at once, so that a
-    /// program that is killed loses the step under way and no other.
+    /// Records a step: its external inputs, and the state hash after it. It is written at once, so that a killed
+    /// program loses only the current step.
     pub fn add_step(&mut self, inputs: &[Input], hash: u64) -> Result<(), WriteError> {
         self.put(FrameKind::Step, |payload| {
             put_word(payload, hash);
@@ -63,7 +63,7 @@ impl Recorder {
         self.flush()
     }
 
-    /// Says how the run ended, and makes sure that everything is in the file.
+    /// Records how the run ended, and flushes the file.
     pub fn finish(mut self, ending: &Ending) -> Result<(), WriteError> {
         let steps = self.steps;
         if let Some(code) = ending.code() {

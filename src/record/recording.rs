@@ -10,37 +10,37 @@ use super::input::Input;
 use crate::assets::limits::RECORDING_BYTES;
 use crate::assets::read_bounded;
 
-/// What a recording begins with: a byte that is no text, a name, and line ends that show whether a transfer changed them.
+/// Magic number: a non-text byte, a name, and line ends that reveal a text-mode transfer.
 pub(super) const MAGIC: [u8; 8] = *b"\x89FPR\r\n\x1a\n";
 
-/// Bytes before the first frame: those, and the format.
+/// Length of magic number and format version.
 const HEAD: usize = MAGIC.len() + 2;
 
-/// What a frame holds.
+/// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum FrameKind {
-    /// What was run, and with what.
+    /// Header.
     Header = 1,
-    /// A file that the run was made from.
+    /// An input file.
     File = 2,
-    /// The state before the first step.
+    /// The initial state.
     Start = 3,
     /// A step.
     Step = 4,
-    /// How it ended.
+    /// The end.
     End = 5,
 }
 
 const KINDS: [FrameKind; 5] = [FrameKind::Header, FrameKind::File, FrameKind::Start, FrameKind::Step, FrameKind::End];
 
-/// A recording that was read.
+/// A recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// What was run, and with what.
     pub header: Header,
-    /// The files that it was made from, by their paths.
-    pub files: BTreeMap<String, String>,
+    /// The input files by path.
+    pub files: BTreeMap<String, Vec<u8>>,
     /// Hash of the state before the first step.
     pub start: u64,
     /// The steps.
@@ -52,30 +52,30 @@ pub struct Recording {
 /// A step of a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedStep {
-    /// What came from outside before it, in that order.
+    /// Its external inputs, in order.
     pub inputs: Vec<Input>,
-    /// Hash of the state after it.
+    /// State hash after it.
     pub hash: u64,
 }
 
 /// How a recording ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The run came to its end.
+    /// Completed.
     Over,
-    /// The run was stopped; it could have gone on.
+    /// Stopped by the user.
     Stopped,
-    /// The run broke off, for a reason.
+    /// Failed, with the reason.
     Broken(String),
-    /// The recording was cut off: the program or the machine died.
+    /// Truncated: the program or the machine crashed.
     CutOff {
-        /// Where in the file.
+        /// File offset.
         offset: usize,
     },
 }
 
 impl Ending {
-    /// The number of it in files; none for what nobody can write.
+    /// Its number in files; `None` for a truncated one.
     pub(super) fn code(&self) -> Option<u8> {
         match self {
             Self::Over => Some(0),
@@ -85,7 +85,7 @@ impl Ending {
         }
     }
 
-    /// Why it broke off, if it did.
+    /// The reason of a failure.
     pub fn message(&self) -> &str {
         match self {
             Self::Broken(message) => message,
@@ -95,7 +95,7 @@ impl Ending {
 }
 
 impl Recording {
-    /// Reads a recording, up to the last whole step if it was cut off.
+    /// Reads a recording, up to the last complete step if it is truncated.
     pub fn read(file: &Path) -> Result<Self, RecordError> {
         let bytes = read_bounded(file, RECORDING_BYTES)
             .map_err(|fault| RecordError::Unreadable { file: file.into(), fault })?;
@@ -110,11 +110,11 @@ impl Recording {
     }
 }
 
-/// Whether a file begins as a recording of this format does.
+/// Whether a file starts like a recording of this format.
 fn check_head(file: &Path, bytes: &[u8]) -> Result<(), RecordError> {
     let too_short = RecordError::TooShort { file: file.into(), offset: bytes.len() };
     let Some(rest) = bytes.strip_prefix(&MAGIC) else {
-        // A recording that was cut off begins right.
+        // Also true for a truncated recording.
         let begins_right = MAGIC.starts_with(bytes) && !bytes.is_empty();
         return Err(if begins_right { too_short } else { RecordError::NoRecording { file: file.into() } });
     };
@@ -125,15 +125,15 @@ fn check_head(file: &Path, bytes: &[u8]) -> Result<(), RecordError> {
     }
 }
 
-/// What has been read so far.
+/// Data read so far.
 #[derive(Default)]
 struct Draft {
     header: Option<Header>,
-    files: BTreeMap<String, String>,
+    files: BTreeMap<String, Vec<u8>>,
     start: Option<u64>,
     steps: Vec<RecordedStep>,
     ending: Option<Ending>,
-    /// Where the last whole frame ends.
+    /// Offset of the end of the last complete frame.
     end: usize,
 }
 
@@ -170,7 +170,7 @@ impl Draft {
             FrameKind::Header => self.header = Some(Header::read(scanner)?),
             FrameKind::File => {
                 let path = scanner.text("the path of a file")?;
-                self.files.insert(path, scanner.text("the text of a file")?);
+                self.files.insert(path, scanner.bytes("the contents of a file")?.to_vec());
             }
             FrameKind::Start => self.start = Some(scanner.word("the hash of the state at the start")?),
             FrameKind::Step => {

@@ -32,8 +32,8 @@ fn header() -> Header {
     Header::of(Source::Script, "scripts/x.rhai", &[Setting::new("dt", 0.005), Setting::new("seed", 3)], DEVICE)
 }
 
-fn files() -> Vec<(String, String)> {
-    vec![("scripts/x.rhai".into(), "wait(1);\n".into()), ("hands/right.toml".into(), "x".repeat(300))]
+fn files() -> Vec<(String, Vec<u8>)> {
+    vec![("scripts/x.rhai".into(), "wait(1);\n".into()), ("hands/right.toml".into(), vec![0xff; 300])]
 }
 
 /// A small recording: its bytes, and where the start and each step end in them.
@@ -65,12 +65,13 @@ fn parse(bytes: &[u8]) -> Result<Recording, RecordError> {
 }
 
 #[test]
-fn what_was_written_comes_back() {
+fn written_records_round_trip() {
     let (bytes, _) = small("back");
     let recording = parse(&bytes).expect("a recording");
     assert_eq!(recording.header, header());
     assert_eq!(recording.files.len(), 3);
-    assert_eq!(recording.files["late.toml"], "later");
+    assert_eq!(recording.files["late.toml"], b"later");
+    assert_eq!(recording.files["hands/right.toml"], [0xff; 300], "contents need not be text");
     assert_eq!((recording.start, recording.steps.len()), (77, 4));
     let back: Vec<_> = recording.steps.iter().map(|step| step.inputs.clone()).collect();
     assert_eq!(back, inputs());
@@ -87,17 +88,17 @@ fn a_step_takes_fifteen_bytes_and_228_more_with_a_full_sample() {
 }
 
 #[test]
-fn the_bytes_of_a_step_are_those_of_the_documentation() {
+fn the_bytes_of_a_step_match_the_documentation() {
     let mut frame = Vec::new();
     put_frame(&mut frame, FrameKind::Step as u8, &0x0123_4567_89ab_cdef_u64.to_le_bytes());
-    // The checks were computed elsewhere.
+    // The checks were computed by other means.
     assert_eq!(frame, *b"\x04\x08\xc9\xef\xcd\xab\x89\x67\x45\x23\x01\xa7\x0a\xf4\xfd");
     let (bytes, _) = small("bytes");
     assert!(bytes.starts_with(b"\x89FPR\r\n\x1a\n\x02\x00\x01"));
 }
 
 #[test]
-fn a_recording_that_was_cut_anywhere_has_all_whole_steps() {
+fn a_truncated_recording_has_all_complete_steps() {
     let (bytes, ends) = small("cut");
     for length in 0..bytes.len() {
         let steps = ends.iter().filter(|end| **end <= length).count();
@@ -111,7 +112,7 @@ fn a_recording_that_was_cut_anywhere_has_all_whole_steps() {
             Err(RecordError::NoRecording { .. }) => assert_eq!(length, 0),
             Err(error) => panic!("cut at {length}: {error}"),
         }
-        // A file system may have made room that was never filled.
+        // A file system may preallocate unwritten space.
         let mut padded = bytes[..length].to_vec();
         padded.resize(length + 4096, 0);
         if steps > 0 && ends.contains(&length) {
@@ -120,9 +121,9 @@ fn a_recording_that_was_cut_anywhere_has_all_whole_steps() {
     }
 }
 
-/// A killed program lost what was buffered.
+/// A killed program loses buffered data.
 #[test]
-fn a_step_is_in_the_file_when_it_is_added() {
+fn a_step_is_written_at_once() {
     let file = std::env::temp_dir().join(format!("fingerpad-{}-at-once.fpr", std::process::id()));
     let mut recorder = Recorder::create(&file, &header(), &files(), 77).expect("a recorder");
     for (i, inputs) in inputs().iter().enumerate() {
@@ -135,7 +136,7 @@ fn a_step_is_in_the_file_when_it_is_added() {
 }
 
 #[test]
-fn every_flipped_bit_is_found_and_said_where() {
+fn every_flipped_bit_is_detected_with_its_offset() {
     let (bytes, _) = small("flip");
     for bit in 0..8 * bytes.len() {
         let mut bad = bytes.clone();
@@ -150,7 +151,7 @@ fn every_flipped_bit_is_found_and_said_where() {
 }
 
 #[test]
-fn what_is_no_recording_of_this_format_is_refused_in_a_sentence() {
+fn other_files_are_rejected_with_a_reason() {
     let (mut bytes, _) = small("format");
     let said = |bytes: &[u8]| parse(bytes).expect_err("an error").to_string();
     assert_eq!(said(b"seconds = 2"), "x.fpr: this is no recording; expected a file written by `run --record`");
@@ -173,14 +174,14 @@ fn a_file_that_cannot_be_written_is_an_error() {
     let nowhere = Path::new("/nowhere/at/all/x.fpr");
     let error = Recorder::create(nowhere, &header(), &[], 0).expect_err("an error").to_string();
     assert!(error.starts_with("cannot write /nowhere/at/all/x.fpr: "), "{error}");
-    // Everything written to it finds the disk full.
+    // Every write to it fails with a full disk.
     if cfg!(target_os = "linux") {
         let error = Recorder::create(Path::new("/dev/full"), &header(), &[], 0).expect_err("an error").to_string();
         assert!(error.starts_with("cannot write /dev/full: "), "{error}");
     }
 }
 
-/// Frames that are sound as frames, with anything in them.
+/// Valid frames with arbitrary content.
 fn framed(frames: &[(u8, Vec<u8>)]) -> Vec<u8> {
     let mut bytes = [&MAGIC[..], &FORMAT.to_le_bytes()].concat();
     for (kind, payload) in frames {
@@ -208,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn a_header_may_say_anything(settings in proptest::collection::vec((".{0,20}", ".{0,20}"), 0..5), file in ".{0,40}") {
+    fn any_header_is_handled(settings in proptest::collection::vec((".{0,20}", ".{0,20}"), 0..5), file in ".{0,40}") {
         let settings: Vec<Setting> = settings.into_iter().map(|(key, value)| Setting { key, value }).collect();
         let header = Header::of(Source::Scene, &file, &settings, Driven::default());
         let mut payload = Vec::new();

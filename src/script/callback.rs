@@ -4,8 +4,8 @@ use rhai::{Dynamic, Engine, EvalAltResult, FnPtr, FuncArgs, GlobalRuntimeState, 
 
 use super::track::Fault;
 
-/// A closure that is called later, from outside of the script, with what it saw where the script named it: functions
-/// and imports of its file. Errors that have no place get the one where it was named.
+/// A closure that is called later, outside of the script, with the functions and imports of its file. Errors without a
+/// position get that of the closure's call.
 pub struct Callback {
     closure: FnPtr,
     seen: GlobalRuntimeState,
@@ -16,7 +16,7 @@ impl Callback {
     /// A closure that a script names in a call.
     pub fn new(context: &NativeCallContext<'_>, closure: FnPtr) -> Arc<Self> {
         let mut seen = context.global_runtime_state().clone();
-        // It is called from the outside, not from as deep as it was named.
+        // It is called at the top level, not at the call depth of its definition.
         seen.level = 0;
         Arc::new(Self { closure, seen, place: context.call_position() })
     }
@@ -28,7 +28,7 @@ impl Callback {
         self.closure.call_within_context(&context, values).map_err(|error| self.named_here(error))
     }
 
-    /// An error in it or of its answer, with the place where it was named.
+    /// An error in it or of its result, with its position.
     pub fn named_here(&self, error: Fault) -> Fault {
         let source = self.seen.source.as_deref().unwrap_or_default().to_string();
         EvalAltResult::ErrorInFunctionCall(String::new(), source, error, self.place).into()

@@ -7,20 +7,20 @@ use super::api;
 use super::error::{self, ScriptError, no_function, no_variable};
 use super::run::{ScriptOptions, ScriptRun};
 use super::state::{Origin, State};
-use super::words::unknown;
 use super::{limits, load};
 use crate::assets::{Files, Scene, TextKind};
+use crate::text::unknown;
 use crate::tracking::{Angle, Driven, Finger};
 
-/// Compiles a script without running it, and looks whether the functions that it calls exist and take as many values, and whether joints,
-/// fingers and segments that it names do.
+/// Compiles a script without running it, and checks that the functions it calls exist with that number of arguments,
+/// and that the joints, fingers and segments it names exist.
 pub fn check(name: &str, text: &str) -> Result<(), Vec<ScriptError>> {
     let (ast, _) = compile(name, text).map_err(|error| vec![error])?;
     in_order(calls(name, text, &ast))
 }
 
-/// Checks the script of a file, and runs it up to its first pause: until then it sets its scene and its task up, and nothing moves. All errors
-/// that are found are reported, those of the set-up after those of names.
+/// Checks the script of a file, and runs its set-up up to the first pause. All errors are reported, those of the set-up
+/// after those of names.
 pub fn check_file(file: &Path) -> Result<ScriptRun, Vec<ScriptError>> {
     let name = file.display().to_string();
     let files = Files::default();
@@ -35,7 +35,7 @@ pub fn check_file(file: &Path) -> Result<ScriptRun, Vec<ScriptError>> {
     let mut known = Known::default();
     match &set_up {
         Ok(run) => known.take(&run.scene()),
-        // Without the set-up, what the scenes have that are named in the script.
+        // Without the set-up, the names in the scenes that the script refers to.
         Err(_) => {
             let origin =
                 Origin { file: file.into(), files, settings: Vec::new(), seed: None, device: Driven::default() };
@@ -50,7 +50,7 @@ pub fn check_file(file: &Path) -> Result<ScriptRun, Vec<ScriptError>> {
     match set_up {
         Ok(run) => in_order(found).map(|()| run),
         Err(error) => {
-            // The same may have been found by its name.
+            // The same error may have been found by name.
             if !found.iter().any(|other| (other.line, &other.script) == (error.line, &error.script)) {
                 found.push(error);
             }
@@ -59,7 +59,7 @@ pub fn check_file(file: &Path) -> Result<ScriptRun, Vec<ScriptError>> {
     }
 }
 
-/// What a script can name besides its own variables.
+/// Names available to a script besides its variables.
 #[derive(Default)]
 struct Known {
     /// Hands and bodies.
@@ -70,17 +70,17 @@ struct Known {
 
 impl Known {
     fn take(&mut self, scene: &Scene) {
-        let names = &scene.names;
-        self.names.extend([&names.hands, &names.rigid, &names.soft, &names.fixed].into_iter().flatten().cloned());
-        let poses = scene.models.iter().flat_map(|model| &model.description.poses);
+        let bodies = &scene.world.bodies;
+        self.names.extend(bodies.ids().map(|id| bodies.name(id).to_string()));
+        let poses = scene.models().flat_map(|model| &model.description.poses);
         self.poses.extend(poses.map(|pose| pose.name.clone()));
     }
 }
 
-/// The script, and the scenes that it names.
+/// The script and the scenes that it refers to.
 fn compile(name: &str, text: &str) -> Result<(AST, Vec<String>), ScriptError> {
     let mut api = api::build();
-    // What can never be reached is checked too.
+    // Unreachable code is checked too.
     api.engine.set_optimization_level(rhai::OptimizationLevel::None);
     let ast = limits::compile(&api.engine, text).map_err(|error| ScriptError::parsing(name, text, error))?;
     let mut scenes = Vec::new();
@@ -98,7 +98,7 @@ fn in_order(mut found: Vec<ScriptError>) -> Result<(), Vec<ScriptError>> {
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
-/// Visits every call, with its place and whether it is written after a point.
+/// Visits every call, with its position and whether it is a method call.
 fn each_call(ast: &AST, mut visit: impl FnMut(&FnCallExpr, Position, bool)) {
     ast.walk(&mut |path| {
         match path.last() {
@@ -111,7 +111,7 @@ fn each_call(ast: &AST, mut visit: impl FnMut(&FnCallExpr, Position, bool)) {
     });
 }
 
-/// Calls of functions that do not exist, or take other values.
+/// Calls of functions that do not exist or take other arguments.
 fn calls(name: &str, text: &str, ast: &AST) -> Vec<ScriptError> {
     let own: Vec<&str> = ast.iter_functions().map(|function| function.name).collect();
     let mut found = Vec::new();
@@ -122,7 +122,7 @@ fn calls(name: &str, text: &str, ast: &AST) -> Vec<ScriptError> {
             || !word.chars().all(|c| c.is_alphanumeric() || c == '_')
             || own.contains(&word)
             || api::functions().contains_key(word)
-            // A map may hold a closure under the name.
+            // A map may have a closure with this name.
             || (method && (text.contains(&format!("{word}:")) || text.contains(&format!("{word} ="))));
         if !known {
             found.push(ScriptError::at(name, text, position, no_function(word)));
@@ -146,7 +146,7 @@ fn calls(name: &str, text: &str, ast: &AST) -> Vec<ScriptError> {
     found
 }
 
-/// The arguments of a call with the names of their parameters, where all signatures with as many agree.
+/// The arguments of a call with their parameter names, if all signatures with that number of arguments agree.
 fn arguments<'c>(signatures: &[&'static str], call: &'c FnCallExpr, method: bool) -> Vec<(&'static str, &'c Expr)> {
     let count = call.args.len() + usize::from(method);
     let names = |signature: &'static str| -> Vec<&'static str> {
@@ -161,7 +161,7 @@ fn arguments<'c>(signatures: &[&'static str], call: &'c FnCallExpr, method: bool
     own.filter(agreed).map(|place| (first[place], &call.args[place - usize::from(method)])).collect()
 }
 
-/// Names of joints, fingers and segments that do not exist, where they are written out.
+/// Unknown names of joints, fingers and segments in literals.
 fn misspelt(parameter: &str, value: &Expr) -> Vec<(Position, String)> {
     let known: Vec<String> = match parameter {
         "joint" | "angles" => Angle::all().map(Angle::name).collect(),
@@ -172,7 +172,7 @@ fn misspelt(parameter: &str, value: &Expr) -> Vec<(Position, String)> {
             };
             return words(value).into_iter().filter_map(wrong).collect();
         }
-        // Keyframes name joints below `angles`.
+        // Keyframes have joint names in `angles`.
         "keys" => {
             let Expr::Array(keys, _) = value else { return Vec::new() };
             let maps = keys.iter().filter_map(|key| if let Expr::Map(map, _) = key { Some(&map.0) } else { None });
@@ -186,7 +186,7 @@ fn misspelt(parameter: &str, value: &Expr) -> Vec<(Position, String)> {
     wrong.map(|(word, position)| (position, unknown(kind, word, known.iter()))).collect()
 }
 
-/// The strings of an expression: itself, those of an array, or the keys of a map. What is computed is left out.
+/// The string literals of an expression: itself, those of an array, or the keys of a map.
 fn words(value: &Expr) -> Vec<(&str, Position)> {
     match value {
         Expr::StringConstant(word, position) => vec![(word.as_str(), *position)],
@@ -196,8 +196,8 @@ fn words(value: &Expr) -> Vec<(&str, Position)> {
     }
 }
 
-/// Variables that are declared nowhere in the script, and are no hands or bodies. A string of the script may be the name of a body that it
-/// adds later.
+/// Variables that are not declared in the script and are not hands or bodies. A string of the script may be the name of
+/// a body that it adds later.
 fn variables(name: &str, text: &str, ast: &AST, known: &Known) -> Vec<ScriptError> {
     let mut declared: BTreeSet<String> = known.names.iter().cloned().collect();
     declared.extend(ast.iter_functions().flat_map(|function| function.params).map(String::from));
@@ -230,7 +230,7 @@ fn variables(name: &str, text: &str, ast: &AST, known: &Known) -> Vec<ScriptErro
     wrong.map(|(word, at)| ScriptError::at(name, text, at, no_variable(&word, &known.names))).collect()
 }
 
-/// Names of poses that no hand has.
+/// Names of unknown poses.
 fn poses(name: &str, text: &str, ast: &AST, known: &Known) -> Vec<ScriptError> {
     let mut found = Vec::new();
     each_call(ast, |call, _, method| {
@@ -255,14 +255,14 @@ mod tests {
     }
 
     #[test]
-    fn a_good_script_passes() {
+    fn a_valid_script_passes() {
         let script = "let closed = 0.0;\nfn grasp(hand, by) {\n    for i in 0..5 { hand.spread(by, 0.1); }\n}\n";
         assert_eq!(check("grasp.rhai", script), Ok(()));
         assert_eq!(check("empty.rhai", ""), Ok(()));
     }
 
     #[test]
-    fn a_syntax_error_is_shown_where_it_is() {
+    fn a_syntax_error_is_shown_at_its_position() {
         let error = error("let a = 1;\n\tlet b /*µ*/ = = 2;\n");
         assert_eq!((error.line, error.column, error.source_line.as_str()), (2, 16, "\tlet b /*µ*/ = = 2;"));
         assert_eq!(
@@ -281,13 +281,13 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_too_deep_is_refused() {
+    fn a_deep_expression_is_rejected() {
         let nested = |depth: usize| format!("{}1{}", "-(".repeat(depth), ")".repeat(depth));
         assert_eq!(check("flat", &nested(EXPRESSION_DEPTH / 4)), Ok(()));
         assert!(error(&nested(EXPRESSION_DEPTH)).message.contains("complexity"));
         let function = format!("fn f() {{ {} }}", nested(FUNCTION_EXPRESSION_DEPTH));
         assert!(error(&function).message.contains("complexity"));
-        // Far deeper than the stack would bear.
+        // Far deeper than the stack allows.
         for open in ["(", "[", "{", "!", "#{a:", "if true {", "f(", "x[", "`${", "1 + ", "x.y(", "switch x { _ => "] {
             assert!(error(&open.repeat(100_000)).message.contains("complexity"), "{open}");
         }

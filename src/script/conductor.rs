@@ -7,20 +7,20 @@ use rhai::{AST, Engine};
 use super::callback::Callback;
 use super::limits::{FAREWELL, LOADING, STUCK, TRACKS, TRACKS_EVER};
 use super::load::{self, Refusal, Request};
-use super::track::{Ask, Fault, Go, Part, Shared, Track, Waiting, fault, start};
+use super::track::{Fault, Go, Part, Shared, Track, TrackRequest, Waiting, fault, start};
 
 /// Rounding of times, s.
 const SAME: f64 = 1e-9;
 
-/// Gives the baton to one track after the other.
+/// Schedules the tracks: exactly one runs at a time.
 pub struct Conductor {
-    /// What all tracks look at.
+    /// State shared by all tracks.
     pub shared: Arc<Shared>,
     engine: Arc<Engine>,
     ast: Arc<AST>,
     tracks: Vec<Track>,
     judge: Option<Track>,
-    /// Time of reading files and making meshes since the last step.
+    /// Loading time since the last step.
     loading: Duration,
 }
 
@@ -33,12 +33,12 @@ impl Conductor {
         Ok(conductor)
     }
 
-    /// Whether the script has come to its end; tracks that it started and left behind end with it.
+    /// Whether the script has ended; its remaining tracks end with it.
     pub fn is_over(&self) -> bool {
         self.tracks.first().is_some_and(|main| matches!(main.waiting, Waiting::Over))
     }
 
-    /// Lets every track run whose time has come, until all of them wait.
+    /// Runs every track that is due, until all of them wait.
     pub fn phase(&mut self) -> Result<(), Fault> {
         self.shared.begin_phase();
         self.loading = Duration::ZERO;
@@ -46,7 +46,7 @@ impl Conductor {
         while moved {
             moved = false;
             let mut next = 0;
-            // Tracks that are started on the way run in the same round.
+            // Tracks started in this round run in the same round.
             while next < self.tracks.len() {
                 if self.is_ready(next) {
                     moved = true;
@@ -58,7 +58,7 @@ impl Conductor {
         Ok(())
     }
 
-    /// Has goals, failure conditions and events looked at.
+    /// Evaluates goals, failure conditions and events.
     pub fn judge(&mut self) -> Result<(), Fault> {
         let wanted = {
             let mut state = self.shared.state();
@@ -75,8 +75,8 @@ impl Conductor {
         }
         self.shared.begin_phase();
         match self.give(None, Go::On) {
-            Ask::Over(Err(error)) if self.has_verdict() => drop(error),
-            Ask::Over(done) => done?,
+            TrackRequest::Over(Err(error)) if self.has_verdict() => drop(error),
+            TrackRequest::Over(done) => done?,
             _ => {}
         }
         Ok(())
@@ -88,34 +88,34 @@ impl Conductor {
 
     fn start(&self, part: Part) -> Result<Track, Fault> {
         start(part, self.engine.clone(), self.ast.clone(), self.shared.clone())
-            .map_err(|e| fault(format!("the system gives no thread for the script: {e}")))
+            .map_err(|e| fault(format!("cannot start a thread for the script: {e}")))
     }
 
     fn is_ready(&self, track: usize) -> bool {
         match &self.tracks[track].waiting {
-            Waiting::Baton => true,
+            Waiting::Control => true,
             Waiting::Time(time) => self.shared.state().time() >= time - SAME,
             Waiting::Tracks(others) => others.iter().all(|&o| matches!(self.tracks[o].waiting, Waiting::Over)),
             Waiting::Over => false,
         }
     }
 
-    /// Gives a track the baton until it waits.
+    /// Runs a track until it waits.
     fn run(&mut self, track: usize) -> Result<(), Fault> {
         let mut go = Go::On;
         loop {
             go = match self.give(Some(track), go) {
-                Ask::Wait(time) => return self.set_waiting(track, Waiting::Time(time)),
-                Ask::Join(others) => return self.set_waiting(track, Waiting::Tracks(others)),
-                Ask::Judged => return Ok(()),
-                Ask::Start(closures) => Go::Started(self.start_closures(closures)?),
-                Ask::Load(request) => {
+                TrackRequest::Wait(time) => return self.set_waiting(track, Waiting::Time(time)),
+                TrackRequest::Join(others) => return self.set_waiting(track, Waiting::Tracks(others)),
+                TrackRequest::Judged => return Ok(()),
+                TrackRequest::Start(closures) => Go::Started(self.start_closures(closures)?),
+                TrackRequest::Load(request) => {
                     let loaded = self.load(&request);
-                    // Reading files and making meshes is not the script's time.
+                    // Loading does not count as script time.
                     self.shared.restart_clock();
                     Go::Loaded(loaded)
                 }
-                Ask::Over(done) => {
+                TrackRequest::Over(done) => {
                     self.tracks[track].end();
                     self.set_waiting(track, Waiting::Over)?;
                     return if self.has_verdict() { Ok(()) } else { done };
@@ -127,7 +127,7 @@ impl Conductor {
     fn load(&mut self, request: &Request) -> Result<(), Refusal> {
         if self.loading > LOADING {
             let most = LOADING.as_secs();
-            return Err(format!("more than {most} s of loading without a pause; does a loop load for ever?").into());
+            return Err(format!("more than {most} s of loading without a pause; check for an endless loop").into());
         }
         let start = Instant::now();
         let loaded = load::perform(request, &mut self.shared.state());
@@ -145,7 +145,7 @@ impl Conductor {
         let running = self.tracks.iter().filter(|track| !matches!(track.waiting, Waiting::Over)).count();
         if running + closures.len() > TRACKS || first + closures.len() > TRACKS_EVER {
             let most = format!("{TRACKS} at a time and {TRACKS_EVER} in a run");
-            return Ok(Err(format!("too many parallel tracks; there may be {most}")));
+            return Ok(Err(format!("too many parallel tracks; at most {most}")));
         }
         for closure in closures {
             let track = self.start(Part::Closure(closure))?;
@@ -154,42 +154,42 @@ impl Conductor {
         Ok(Ok((first..self.tracks.len()).collect()))
     }
 
-    /// Waits for what a track says, as long as it does anything.
-    fn answer(&self, asked: &Receiver<Ask>) -> Result<Ask, RecvTimeoutError> {
+    /// Waits for a request of a track while it is active.
+    fn next_request(&self, receiver: &Receiver<TrackRequest>) -> Result<TrackRequest, RecvTimeoutError> {
         loop {
             let before = self.shared.operations();
-            match asked.recv_timeout(STUCK) {
+            match receiver.recv_timeout(STUCK) {
                 Err(RecvTimeoutError::Timeout) if self.shared.operations() > before => {}
                 answer => return answer,
             }
         }
     }
 
-    /// Hands the baton over and waits until it is back; without a number the judge gets it.
-    fn give(&mut self, number: Option<usize>, go: Go) -> Ask {
+    /// Passes control to a track and waits until it returns; `None` is the track of goals and events.
+    fn give(&mut self, number: Option<usize>, go: Go) -> TrackRequest {
         let track = match number {
             Some(number) => self.tracks.get(number),
             None => self.judge.as_ref(),
         };
-        let lost = || Ask::Over(Err(fault("the script's thread is gone")));
-        let Some((Some(sender), asked)) = track.map(|t| (&t.go, t.ask.clone())) else { return lost() };
+        let lost = || TrackRequest::Over(Err(fault("the script's thread has ended")));
+        let Some((Some(sender), receiver)) = track.map(|t| (&t.go, t.requests.clone())) else { return lost() };
         if sender.send(go).is_err() {
             return lost();
         }
-        match self.answer(&asked) {
-            Ok(ask) => ask,
+        match self.next_request(&receiver) {
+            Ok(request) => request,
             Err(RecvTimeoutError::Disconnected) => lost(),
             Err(RecvTimeoutError::Timeout) => {
-                // The others let go of what they hold as they end; so does this one then.
+                // The others release their locks as they end; this one too.
                 self.shared.call_off();
                 self.tracks.iter_mut().chain(&mut self.judge).for_each(|track| track.go = None);
-                let came_back = asked.recv_timeout(FAREWELL).is_ok();
+                let came_back = receiver.recv_timeout(FAREWELL).is_ok();
                 if !came_back {
                     let track = number.map_or(self.judge.as_mut(), |number| self.tracks.get_mut(number));
                     track.into_iter().for_each(|track| drop(track.thread.take()));
                 }
-                Ask::Over(Err(fault(
-                    "the script stood still: does one track use a variable in which another one waits?",
+                TrackRequest::Over(Err(fault(
+                    "the script is blocked: one track uses a variable while another waits in it",
                 )))
             }
         }
@@ -197,7 +197,7 @@ impl Conductor {
 }
 
 impl Track {
-    /// Ends the thread of a track that waits or has come to its end.
+    /// Ends the thread of a track.
     fn end(&mut self) {
         self.go = None;
         if let Some(thread) = self.thread.take() {

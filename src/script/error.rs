@@ -7,9 +7,9 @@ use super::api;
 use super::limits::DISABLED;
 use super::load::Refusal;
 use super::modules::Sources;
-use super::words::nearest;
+use crate::text::nearest;
 
-/// What is wrong with a script, and where.
+/// A script error with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
     /// Name of the script, as it was given.
@@ -18,37 +18,37 @@ pub struct ScriptError {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong, in one sentence without a full stop.
+    /// The error, one sentence without a full stop.
     pub message: String,
-    /// The line itself.
+    /// The source line.
     pub source_line: String,
 }
 
 impl ScriptError {
-    /// An error at a place of a text.
+    /// An error at a position of a text.
     pub(super) fn at(name: &str, text: &str, position: Position, message: String) -> Self {
-        // An error without a position is one of the whole script.
+        // An error without a position concerns the whole script.
         let line = position.line().unwrap_or(1).max(1);
         let column = position.position().unwrap_or(1);
         let source_line = text.lines().nth(line - 1).unwrap_or_default().into();
         Self { script: name.into(), line, column, message, source_line }
     }
 
-    /// An error that has no place.
+    /// An error without a position.
     pub(super) fn whole(name: &str, message: impl Into<String>) -> Self {
         Self { script: name.into(), line: 0, column: 0, message: message.into(), source_line: String::new() }
     }
 
-    /// What the parser says.
+    /// A parser error.
     pub(super) fn parsing(name: &str, text: &str, ParseError(kind, position): ParseError) -> Self {
         Self::at(name, text, position, parse_message(&kind))
     }
 
-    /// What went wrong while a script ran: the innermost error, in the file that it is in. Hands and bodies have names.
+    /// A run-time error: the innermost one, in its file. `names` are those of hands and bodies.
     pub(super) fn running(main: &str, sources: &Sources, names: &[String], error: &EvalAltResult) -> Self {
         let (mut name, mut position, mut inner) = (main, Position::NONE, error);
         loop {
-            // The place that is farther in is the better one, but calls of the host have none.
+            // The innermost position is best, but host calls have none.
             if !inner.position().is_none() {
                 position = inner.position();
             }
@@ -82,7 +82,7 @@ fn parse_message(kind: &ParseErrorType) -> String {
     }
 }
 
-/// The error in a sentence, without its place.
+/// The message without the position.
 pub(super) fn message(error: &EvalAltResult, names: &[String]) -> String {
     match error {
         EvalAltResult::ErrorParsing(kind, _) => parse_message(kind),
@@ -90,21 +90,21 @@ pub(super) fn message(error: &EvalAltResult, names: &[String]) -> String {
         EvalAltResult::ErrorVariableNotFound(name, _) => no_variable(name, names),
         EvalAltResult::ErrorDotExpr(said, _) => no_property(said),
         EvalAltResult::ErrorDataRace(..) => {
-            "a variable is changed while it is in use, by the same call or by a track that waits".into()
+            "a variable is modified while it is in use, by the same call or by a waiting track".into()
         }
         EvalAltResult::ErrorMismatchDataType(expected, found, _) => {
             format!("expected {}, found {}", plain(expected), plain(found))
         }
         EvalAltResult::ErrorTerminated(why, _) => why.to_string(),
         EvalAltResult::ErrorStackOverflow(_) => {
-            "functions call each other too deeply; does one call itself for ever?".into()
+            "function calls are nested too deeply; check for endless recursion".into()
         }
-        EvalAltResult::ErrorDataTooLarge(what, _) => format!("{what} too large; does a loop add to it for ever?"),
+        EvalAltResult::ErrorDataTooLarge(what, _) => format!("{what} too large; check for an endless loop"),
         EvalAltResult::ErrorRuntime(value, _) => thrown(value),
         EvalAltResult::ErrorArithmetic(what, _) => what.clone(),
         other => {
             let whole = other.to_string();
-            // The place is said elsewhere.
+            // The position is reported separately.
             whole.split(" (line ").next().unwrap_or_default().trim().to_string()
         }
     }
@@ -113,15 +113,15 @@ pub(super) fn message(error: &EvalAltResult, names: &[String]) -> String {
 fn thrown(value: &Dynamic) -> String {
     let refusal = value.read_lock::<Refusal>().map(|refusal| refusal.whole.clone());
     let text = refusal.unwrap_or_else(|| value.to_string());
-    if text.is_empty() { "the script threw an error without words".into() } else { text }
+    if text.is_empty() { "the script threw an error without a message".into() } else { text }
 }
 
-/// Names of types as scripts have them.
+/// Type names as in scripts.
 fn plain(types: &str) -> String {
     types.replace("i64", "int").replace("f64", "float").replace("&str", "string")
 }
 
-/// That there is no such variable: the hand or body that is spelt alike, or that there are none.
+/// Message for an unknown variable, with a similar hand or body.
 pub(super) fn no_variable(name: &str, names: &[String]) -> String {
     let hint = match nearest(name, names.iter()) {
         Some(near) => format!("; did you mean `{near}`?"),
@@ -136,9 +136,9 @@ fn no_property(said: &str) -> String {
     let quoted: Vec<&str> = said.split('\'').skip(1).step_by(2).collect();
     let [property, kind, ..] = quoted.as_slice() else { return said.into() };
     let kind = plain(kind);
-    let what = if said.starts_with("No writable") { "cannot be given a" } else { "has no" };
+    let what = if said.starts_with("No writable") { "has no writable" } else { "has no" };
     let hint = match kind.as_str() {
-        "()" => return format!("`{property}` of nothing: what stands before the point has no value"),
+        "()" => return format!("`{property}` of `()`: the expression before the point has no value"),
         "Vec3" => "; expected `x`, `y` or `z`".into(),
         _ if api::functions().contains_key(*property) => format!("; `{property}()` is a call"),
         _ => String::new(),
@@ -146,18 +146,18 @@ fn no_property(said: &str) -> String {
     format!("a value of type {kind} {what} property `{property}`{hint}")
 }
 
-/// That there is no such function: what is spelt alike, or what the one of that name takes.
+/// Message for an unknown function, with a similar name or the expected arguments.
 pub(super) fn no_function(signature: &str) -> String {
     let (name, given) = signature.split_once(" (").unwrap_or((signature, ""));
     let given = plain(given.trim_end_matches(')'));
     if name.starts_with("anon$") {
-        return format!("the closure is called with ({given}), and has not as many names between its bars");
+        return format!("the closure is called with ({given}), but has a different number of parameters");
     }
     if name.contains("::") {
         return format!("there is no function `{name}` that takes ({given})");
     }
     if !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
-        return format!("`{name}` does not go with ({given})");
+        return format!("`{name}` is not defined for ({given})");
     }
     let functions = api::functions();
     match functions.get(name) {
@@ -181,7 +181,7 @@ impl fmt::Display for ScriptError {
         }
         writeln!(f, "{script}:{line}:{column}: {message}")?;
         writeln!(f, "{line:>5} | {source_line}")?;
-        // Tabs stay tabs, so that the caret stands under its character.
+        // Tabs are kept, so that the caret is below its character.
         let before = source_line.chars().chain(std::iter::repeat(' ')).take(column.saturating_sub(1));
         let indent: String = before.map(|c| if c == '\t' { c } else { ' ' }).collect();
         write!(f, "      | {indent}^")

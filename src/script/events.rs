@@ -2,29 +2,28 @@ use std::collections::BTreeMap;
 
 use rhai::{Dynamic, Map};
 
-use super::last_step::after;
 use super::state::State;
-use crate::body::BodyKind;
+use crate::body::{BodyId, ColliderId};
 use crate::math::Vec3;
 use crate::sim::Touch;
 
-/// Kinds of events, in the order in which those of one step come.
+/// Kinds of events, in their order within a step.
 pub const KINDS: [&str; 6] = ["button", "contact_began", "grasp", "slip", "release", "contact_ended"];
-/// Contacts that are gone for shorter than this have not ended, s: a pad that rolls loses and finds its contacts all
-/// the time. Nor has slipping, which sticks for a step now and then.
+/// Contacts that are lost for a shorter time have not ended, s: a rolling pad loses and finds contacts continually. The
+/// same holds for slipping, which sticks intermittently.
 const BREAK: f64 = 0.03;
-/// Surfaces slip from this speed on, m/s, when the friction is in use.
+/// Minimum slip speed, m/s, at full friction utilisation.
 const SLIPPING: f64 = 2e-3;
-/// They spin from this speed on, rad/s: as fast as that 4 mm from the middle, at the rim of a fingertip's contact.
+/// Minimum spin speed, rad/s: the same speed at 4 mm from the centre, at the rim of a fingertip's contact.
 const SPINNING: f64 = 0.5;
-/// The share of friction that is in use then, at least: what is said of it is near enough for a gauge only.
+/// Minimum friction utilisation of slip; the utilisation is approximate.
 const IN_USE: f64 = 0.9;
-/// A part of a hand holds something if it presses at least so much, N.
+/// Minimum normal force of a part of a hand that holds something, N.
 const PRESSING: f64 = 0.02;
 
-/// Something that happened.
+/// An event.
 pub struct Event {
-    /// What; one of [`KINDS`].
+    /// Kind; one of [`KINDS`].
     pub kind: &'static str,
     fields: Vec<(&'static str, Dynamic)>,
 }
@@ -35,18 +34,18 @@ impl Event {
         Self { kind, fields: own.into_iter().chain(fields).collect() }
     }
 
-    /// A button of a device was pressed or let go.
+    /// A button of a device was pressed or released.
     pub fn button(name: &str, pressed: bool, time: f64) -> Self {
         Self::new("button", time, vec![("name", name.to_string().into()), ("pressed", pressed.into())])
     }
 
-    /// As scripts see it.
+    /// As a script value.
     pub fn to_map(&self) -> Map {
         self.fields.iter().map(|(key, value)| ((*key).into(), value.clone())).collect()
     }
 }
 
-/// A contact as it was: when it was there last and where, and when it last slipped.
+/// State of a contact: time and position when it was last present, and when it last slipped.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     last: f64,
@@ -59,14 +58,14 @@ pub fn slips(touch: &Touch) -> bool {
     touch.used >= IN_USE && (touch.sliding > SLIPPING || touch.spinning > SPINNING)
 }
 
-/// What touched before, to tell what is new.
+/// Previous contacts, to detect changes.
 #[derive(Default)]
 pub struct Watch {
-    contacts: BTreeMap<(BodyKind, BodyKind), Seen>,
-    grasps: BTreeMap<(usize, BodyKind), f64>,
+    contacts: BTreeMap<(ColliderId, ColliderId), Seen>,
+    grasps: BTreeMap<(usize, BodyId), f64>,
 }
 
-/// What a pair of bodies does now.
+/// Current contact of a pair of bodies.
 #[derive(Default)]
 struct Meeting {
     force: f64,
@@ -76,7 +75,7 @@ struct Meeting {
 }
 
 impl Watch {
-    /// Compares the last step with what was before, and adds what happened to the events of the state.
+    /// Compares the last step with the previous state, and adds the events.
     pub fn look(&mut self, state: &mut State) {
         let meetings = meetings(state);
         let now = state.time();
@@ -98,7 +97,7 @@ impl Watch {
             let place = self.contacts.remove(&pair).unwrap_or_default().place;
             found.push(contact_event("contact_ended", state, pair, &Meeting { place, ..Meeting::default() }));
         }
-        for (hand, body) in grasps(&meetings) {
+        for (hand, body) in grasps(state, &meetings) {
             if self.grasps.insert((hand, body), now).is_none() {
                 found.push(grasp_event("grasp", state, hand, body));
             }
@@ -112,22 +111,20 @@ impl Watch {
         state.events.extend(found);
     }
 
-    /// Whether a hand has a body in its grasp.
-    pub fn is_grasped(&self, hand: usize, body: BodyKind) -> bool {
+    /// Whether a hand grasps a body.
+    pub fn is_grasped(&self, hand: usize, body: BodyId) -> bool {
         self.grasps.contains_key(&(hand, body))
     }
 
-    /// Forgets everything; there are other bodies now.
+    /// Clears the state; there are other bodies now.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// A body is gone, and those of its kind behind it have moved up.
-    pub fn forget(&mut self, gone: BodyKind) {
-        let contacts = std::mem::take(&mut self.contacts).into_iter().filter(|((a, b), _)| *a != gone && *b != gone);
-        self.contacts = contacts.map(|((a, b), seen)| ((after(gone, a), after(gone, b)), seen)).collect();
-        let grasps = std::mem::take(&mut self.grasps).into_iter().filter(|((_, body), _)| *body != gone);
-        self.grasps = grasps.map(|((hand, body), last)| ((hand, after(gone, body)), last)).collect();
+    /// Drops a body that was removed.
+    pub fn forget(&mut self, gone: BodyId) {
+        self.contacts.retain(|(a, b), _| a.body != gone && b.body != gone);
+        self.grasps.retain(|(_, body), _| *body != gone);
     }
 }
 
@@ -135,11 +132,17 @@ fn keys_where<K: Copy + Ord, V>(map: &BTreeMap<K, V>, wanted: impl Fn(&V) -> boo
     map.iter().filter(|(_, value)| wanted(value)).map(|(key, _)| *key).collect()
 }
 
-/// What touches now, segments of hands first.
-fn meetings(state: &State) -> BTreeMap<(BodyKind, BodyKind), Meeting> {
-    let mut meetings: BTreeMap<(BodyKind, BodyKind), Meeting> = BTreeMap::new();
+/// What touches now, segments of hands first and fixed bodies last.
+fn meetings(state: &State) -> BTreeMap<(ColliderId, ColliderId), Meeting> {
+    let bodies = &state.scene.world.bodies;
+    let rank = |side: ColliderId| match bodies.get(side.body) {
+        _ if bodies.segment(side).is_some() => 0,
+        Some(body) if body.part_count() > 0 => 1,
+        _ => 2,
+    };
+    let mut meetings: BTreeMap<(ColliderId, ColliderId), Meeting> = BTreeMap::new();
     for touch in state.scene.world.touches() {
-        let turned = touch.b < touch.a;
+        let turned = (rank(touch.b), touch.b) < (rank(touch.a), touch.a);
         let pair = if turned { (touch.b, touch.a) } else { (touch.a, touch.b) };
         let meeting = meetings.entry(pair).or_default();
         meeting.force += touch.pressing;
@@ -150,33 +153,36 @@ fn meetings(state: &State) -> BTreeMap<(BodyKind, BodyKind), Meeting> {
     meetings
 }
 
-/// Hands that hold a body: parts of the hand press on it from sides that face each other.
-fn grasps(meetings: &BTreeMap<(BodyKind, BodyKind), Meeting>) -> Vec<(usize, BodyKind)> {
-    let mut presses: BTreeMap<(usize, BodyKind), Vec<Vec3>> = BTreeMap::new();
+/// Hands that hold a body: parts of the hand press on it from opposite sides.
+fn grasps(state: &State, meetings: &BTreeMap<(ColliderId, ColliderId), Meeting>) -> Vec<(usize, BodyId)> {
+    let bodies = &state.scene.world.bodies;
+    let hand_of = |side: ColliderId| bodies.hand_ids().iter().position(|hand| hand.id() == side.body);
+    let movable = |side: ColliderId| bodies.get(side.body).is_some_and(|body| body.mass().is_some());
+    let mut presses: BTreeMap<(usize, BodyId), Vec<Vec3>> = BTreeMap::new();
     for ((a, b), meeting) in meetings.iter().filter(|(_, meeting)| meeting.force >= PRESSING) {
-        if let (BodyKind::Tissue(hand, _), BodyKind::Rigid(_) | BodyKind::Soft(_)) = (a, b) {
-            presses.entry((hand.index(), *b)).or_default().push(meeting.normal);
+        if let Some(hand) = hand_of(*a).filter(|_| movable(*b)) {
+            presses.entry((hand, b.body)).or_default().push(meeting.normal);
         }
     }
     let facing = |normals: &Vec<Vec3>| normals.iter().any(|n| normals.iter().any(|m| n.dot(m) < 0.0));
     presses.into_iter().filter(|(_, normals)| facing(normals)).map(|(key, _)| key).collect()
 }
 
-fn contact_event(kind: &'static str, state: &State, (a, b): (BodyKind, BodyKind), meeting: &Meeting) -> Event {
+fn contact_event(kind: &'static str, state: &State, (a, b): (ColliderId, ColliderId), meeting: &Meeting) -> Event {
     let mut fields = vec![("force", meeting.force.into()), ("place", Dynamic::from(meeting.place))];
-    match a {
-        BodyKind::Tissue(_, segment) => {
-            fields.push(("hand", state.name_of(a).into()));
+    match state.scene.world.bodies.segment(a) {
+        Some((_, segment)) => {
+            fields.push(("hand", state.name_of(a.body).into()));
             fields.push(("segment", segment.name().into()));
             fields.push(("finger", segment.finger().map_or("palm", |(finger, _)| finger.name()).into()));
         }
-        _ => fields.push(("other", state.name_of(a).into())),
+        None => fields.push(("other", state.name_of(a.body).into())),
     }
-    fields.push(("body", state.name_of(b).into()));
+    fields.push(("body", state.name_of(b.body).into()));
     Event::new(kind, state.time(), fields)
 }
 
-fn grasp_event(kind: &'static str, state: &State, hand: usize, body: BodyKind) -> Event {
-    let hand = state.scene.names.hands[hand].clone();
+fn grasp_event(kind: &'static str, state: &State, hand: usize, body: BodyId) -> Event {
+    let hand = state.name_of(state.scene.world.bodies.hand_ids()[hand].id());
     Event::new(kind, state.time(), vec![("hand", hand.into()), ("body", state.name_of(body).into())])
 }

@@ -3,48 +3,48 @@ use std::time::{Duration, Instant};
 
 use rhai::{AST, Engine, LexError, ParseError, Token};
 
-/// Nesting of expressions outside of functions.
+/// Nesting depth of expressions outside of functions.
 pub(super) const EXPRESSION_DEPTH: usize = 64;
-/// Nesting of expressions in a function.
+/// Nesting depth of expressions in a function.
 pub(super) const FUNCTION_EXPRESSION_DEPTH: usize = 32;
-/// Script functions that call each other.
+/// Call depth of script functions.
 const CALL_LEVELS: usize = 32;
 /// Operations of a script between two steps, all tracks together; about 20 ms.
 pub(super) const OPERATIONS: u64 = 200_000;
-/// Time that a script may take between two steps.
+/// Script time between two steps.
 pub(super) const WALL: Duration = Duration::from_millis(50);
-/// The most that is taken for the script's time between two looks at the clock: more is a machine that is busy with other things.
+/// Maximum script time counted between two clock reads: more means that the machine is busy otherwise.
 pub(super) const SLICE: Duration = Duration::from_millis(2);
-/// After this time without an answer or an operation all tracks are called off: one of them waits for a variable that
-/// another one holds. On a machine that is busy with other things a track may get no turn for a second or two.
+/// Without a response or an operation for this time all tracks are cancelled: one of them waits for a variable that
+/// another one holds. On a busy machine a track may get no processor for a second or two.
 pub(super) const STUCK: Duration = Duration::from_secs(3);
-/// Time that a track which was called off gets to come to its end.
+/// Time for a cancelled track to end.
 pub(super) const FAREWELL: Duration = Duration::from_secs(10);
-/// Reading files and making meshes is not the script's time, but after so much of it between two steps there is no more.
+/// Loading does not count as script time, but is limited to this between two steps.
 pub(super) const LOADING: Duration = Duration::from_secs(10);
-/// Tracks that run at the same time.
+/// Parallel tracks.
 pub(super) const TRACKS: usize = 32;
 /// Tracks of a run.
 pub(super) const TRACKS_EVER: usize = 4096;
-/// Simulated time of a run that names no other limit, s; of all trials together.
+/// Default limit of simulated time of a run, s; of all trials together.
 pub(super) const RUN_SECONDS: f64 = 300.0;
-/// Computing time of a run: so many seconds for each second that may be simulated, and no less than those of a run that names no limit.
+/// Computing time of a run: seconds per second of the simulated time limit, with the default limit as the minimum.
 pub(super) const COMPUTING: f64 = 2.0;
-/// Bytes that all values of a script may take.
+/// Bytes of all values of a script.
 pub(super) const MEMORY: isize = 256 << 20;
-/// Variables that a file declares, and cases of all its `switch`es, each: the time to parse them grows with the square of their number.
+/// Variables declared in a file, and cases of all its `switch`es, each: the time to parse them is quadratic.
 pub(super) const DECLARATIONS: usize = 1000;
-/// Time that parsing a file may take, whatever it is full of.
+/// Time to parse a file.
 pub(super) const PARSING: Duration = Duration::from_secs(5);
-/// Materials of the world of a script.
+/// Materials in the world of a script.
 pub(super) const MATERIALS: usize = 256;
-/// Repeated trials of a task.
+/// Trials of a task.
 pub(super) const TRIALS: i64 = 1000;
-/// Bodies that a script may have in its world.
+/// Bodies in the world of a script.
 pub(super) const BODIES: usize = 1000;
 /// Goals, failure conditions, event handlers, metrics and phases of a task, each.
 pub(super) const RULES: usize = 256;
-/// Lines that a script prints; what comes after is not kept.
+/// Printed lines; further ones are dropped.
 pub(super) const MESSAGES: usize = 1000;
 /// Functions of a script, and variables in scope.
 const NAMES: usize = 256;
@@ -56,11 +56,11 @@ const STRING_BYTES: usize = 64 * 1024;
 const ARRAY_ELEMENTS: usize = 4 * 1024;
 /// Entries of a map.
 const MAP_ENTRIES: usize = 1024;
-/// Keywords that scripts cannot use: text that comes from elsewhere is not run.
+/// Disabled keywords: text from elsewhere is not run.
 pub(super) const DISABLED: [&str; 1] = ["eval"];
 
-/// An engine that a script cannot hang, overflow or leave. Operations and time are counted by the tracks, between two
-/// steps.
+/// An engine with limits against endless loops, overflow and escapes. Operations and time are counted by the tracks,
+/// between two steps.
 pub(super) fn engine() -> Engine {
     let mut engine = Engine::new();
     engine
@@ -81,7 +81,7 @@ pub(super) fn engine() -> Engine {
     engine
 }
 
-/// How far the text is parsed that a thread parses.
+/// Parsing progress of the current thread.
 #[derive(Clone, Copy)]
 struct Parsed {
     start: Instant,
@@ -101,7 +101,7 @@ pub(super) fn compile(engine: &Engine, text: &str) -> Result<AST, ParseError> {
     parsed
 }
 
-/// Ends the parsing of a text that holds too much.
+/// Aborts the parsing of a text that exceeds the limits.
 fn count(token: Token) -> Token {
     let Some(mut parsed) = PARSED.get() else { return token };
     match token {

@@ -1,32 +1,32 @@
-//! What takes longer than scripts may: scenes, bodies and hands from files and from maps.
+//! Operations that may exceed the script time limit: loading scenes, bodies and hands from files and maps.
 
 use std::path::{Path, PathBuf};
 
 use super::limits::BODIES;
 use super::state::{Origin, State};
-use super::words::nearest;
 use crate::assets::{Problem, Problems, Scene, Setting, builtin_scenes};
 use crate::body::MaterialId;
 use crate::math::Random;
+use crate::text::nearest;
 
-/// What a script wants.
+/// A load request.
 pub enum Request {
-    /// A scene by its name.
+    /// A scene by name.
     Scene(String),
     /// A scene as the text of its file.
     Inline(String),
-    /// A body by its name, and its table as TOML writes it.
+    /// A body by name, with its table in TOML syntax.
     Body(String, String),
-    /// A hand by its name, and its table as TOML writes it.
+    /// A hand by name, with its table in TOML syntax.
     Hand(String, String),
 }
 
-/// Why a script does not get what it wants.
+/// Why a load request failed.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// What the script sees of it: nothing that is in files.
+    /// The message for the script, without file contents.
     pub shown: String,
-    /// What the user sees, who may read the files.
+    /// The message for the user, who may read the files.
     pub whole: String,
 }
 
@@ -37,7 +37,7 @@ impl From<String> for Refusal {
 }
 
 impl Refusal {
-    /// Of problems with what a script describes, and with files that this names.
+    /// From problems of a script's description, and of the files that it refers to.
     fn of(problems: &Problems, script: &Path) -> Self {
         let of_file = |problem: &&Problem| problem.file != script && !problem.file.starts_with("--set");
         let mut shown: Vec<String> = problems.0.iter().filter(|problem| !of_file(problem)).map(in_words).collect();
@@ -53,7 +53,7 @@ impl Refusal {
     }
 }
 
-/// Does what a script wants, or says why not.
+/// Executes a load request.
 pub fn perform(request: &Request, state: &mut State) -> Result<(), Refusal> {
     match request {
         Request::Scene(name) => {
@@ -74,7 +74,7 @@ pub fn perform(request: &Request, state: &mut State) -> Result<(), Refusal> {
     }
 }
 
-/// A world without bodies, with what is set from outside.
+/// A world without bodies, with settings.
 pub fn empty_scene(origin: &Origin) -> Result<Scene, Problems> {
     let general = |setting: &&Setting| {
         let own = ["body.", "material.", "skin.", "tissue.", "fingers"];
@@ -100,12 +100,12 @@ fn take_scene(state: &mut State, scene: Scene) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Looks for a file by its plain name beside the script, in the folder of its kind beside the script's, and among those
-/// that are shipped.
+/// Searches for a file by name in the script's folder, in the folder of its kind next to it, and among the shipped
+/// ones.
 pub fn find(origin: &Origin, kind: &str, name: &str) -> Result<PathBuf, String> {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
     if name.is_empty() || name.starts_with('/') || !name.chars().all(plain) {
-        return Err(format!("`{name}` is no name of a file in {kind}/; expected letters, digits, `_`, `-` and `/`"));
+        return Err(format!("`{name}` is not a file name in {kind}/; expected letters, digits, `_`, `-` and `/`"));
     }
     let folder = origin.file.parent().unwrap_or(Path::new(""));
     let file = format!("{name}.toml");
@@ -127,29 +127,29 @@ pub fn find(origin: &Origin, kind: &str, name: &str) -> Result<PathBuf, String> 
     Err(format!("there is no `{name}` in {kind}/; looked for {}{near}", places.join(", ")))
 }
 
-/// The folder in which scenes and hands lie that the program carries.
+/// The folder of embedded scenes and hands.
 const CARRIED: &str = "fingerpad:";
 
-/// The problem of a table that has no file.
+/// The problem of a table without a file.
 fn in_words(problem: &Problem) -> String {
     let key = if problem.key.is_empty() { String::new() } else { format!("{}: ", problem.key) };
-    // Of the script the place is known better than that in the table.
+    // The script position is more useful than that in the table.
     let whence = problem.file.to_str().filter(|file| file.starts_with("--")).map(|set| format!("{set}: "));
     format!("{}{key}{}", whence.unwrap_or_default(), problem.message)
 }
 
-/// Adds what a table describes, checked as in a scene file.
+/// Adds the body of a table, checked as in a scene file.
 fn add(state: &mut State, kind: &str, name: &str, table: &str) -> Result<(), Refusal> {
     let bodies = &state.scene.world.bodies;
     if bodies.count() >= BODIES {
-        return Err(format!("there are {} bodies in the world already; there may be {BODIES}", bodies.count()).into());
+        return Err(format!("the world has {} bodies; at most {BODIES} are allowed", bodies.count()).into());
     }
     if state.find_body(name).is_some() || state.scene.hand(name).is_some() {
-        return Err(format!("there is a `{name}` already").into());
+        return Err(format!("`{name}` already exists").into());
     }
     let mut text = String::new();
     for material in state.scene.world.materials.names() {
-        // The friction is the world's; only the name has to be known here.
+        // Friction belongs to the world; only the name must be known here.
         text += &format!("[material.\"{material}\"]\nfriction = 0.5\n");
     }
     text += &format!("[{kind}]\n\"{name}\" = {table}\n");
@@ -161,7 +161,6 @@ fn add(state: &mut State, kind: &str, name: &str, table: &str) -> Result<(), Ref
     let origin = &state.origin;
     let part = origin.files.parse_part(&origin.file, &text, &settings, state.scene.cost());
     let part = part.map_err(|problems| Refusal::of(&problems, &origin.file))?;
-    state.keep_last_step();
     merge(&mut state.scene, part);
     state.note_starts();
     Ok(())
@@ -171,21 +170,13 @@ fn merge(scene: &mut Scene, part: Scene) {
     let names: Vec<String> = part.world.materials.names().map(String::from).collect();
     let known = &scene.world.materials;
     let own = |id: MaterialId| names.get(id.index()).and_then(|name| known.find(name)).unwrap_or(MaterialId::at(0));
-    let (to, mut from) = (&mut scene.world.bodies, part.world.bodies);
-    from.rigid.iter_mut().for_each(|body| body.material = own(body.material));
-    from.soft.iter_mut().for_each(|body| body.material = own(body.material));
-    from.fixed.iter_mut().for_each(|body| body.material = own(body.material));
-    from.hands.iter_mut().for_each(|hand| hand.material = own(hand.material));
-    to.rigid.append(&mut from.rigid);
-    to.soft.append(&mut from.soft);
-    to.fixed.append(&mut from.fixed);
-    to.hands.append(&mut from.hands);
-    scene.names.rigid.extend(part.names.rigid);
-    scene.names.soft.extend(part.names.soft);
-    scene.names.fixed.extend(part.names.fixed);
-    scene.names.hands.extend(part.names.hands);
+    let mut from = part.world.bodies;
+    from.iter_mut().for_each(|(_, body)| body.set_material(own(body.material())));
+    let moved = scene.world.bodies.append(from);
+    scene.world.attachments.extend(part.world.attachments.into_iter().map(|mut attachment| {
+        attachment.rename(&moved);
+        attachment
+    }));
     scene.motions.extend(part.motions);
-    scene.models.extend(part.models);
-    scene.soft_meshes.extend(part.soft_meshes);
     scene.colours.extend(part.colours);
 }

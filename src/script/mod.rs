@@ -1,8 +1,7 @@
-//! Rank 7: Rhai scripts. The only module that names rhai.
+//! Rank 7: Rhai scripts. The only module that uses rhai.
 //!
-//! A script is a story with pauses. It runs in a thread of its own, but only while the simulation stands still: a
-//! call that takes time,
-//! as `wait(0.5)`, gives the baton back until its time has come. [`ScriptRun`] steps both.
+//! A script runs in its own thread, but only while the simulation is paused: a call that takes simulated time, such as
+//! `wait(0.5)`, returns control to the simulation until that time. [`ScriptRun`] steps both.
 
 mod api;
 mod callback;
@@ -12,7 +11,6 @@ mod docs;
 mod error;
 mod events;
 mod grasp;
-mod last_step;
 mod limits;
 mod load;
 mod memory;
@@ -22,7 +20,6 @@ mod run;
 mod state;
 mod task;
 mod track;
-mod words;
 
 pub use check::{check, check_file};
 pub use docs::{definitions, reference};

@@ -8,7 +8,7 @@ use super::limits::compile;
 use super::track::Fault;
 use crate::assets::{Files, TextKind};
 
-/// Texts of the scripts of a run by their names, to show the lines that are wrong.
+/// Texts of the scripts of a run by name, to show source lines in errors.
 pub type Sources = Arc<Mutex<BTreeMap<String, String>>>;
 
 /// Finds imported scripts in the folder of the script, and nowhere else.
@@ -17,7 +17,7 @@ pub struct Folder {
     folder: PathBuf,
     files: Files,
     sources: Sources,
-    /// What was imported; nothing while it is being read.
+    /// Imported modules; `None` while one is being read.
     known: Mutex<BTreeMap<String, Option<Shared<Module>>>>,
 }
 
@@ -82,8 +82,8 @@ impl ModuleResolver for Folder {
     }
 }
 
-/// Whether a file lies in a folder or below it, and does not lead out of it by a link. What was kept has no links, and
-/// what is not there leads nowhere.
+/// Whether a file is in a folder or below it, and not a link out of it. Recorded files have no links, and missing files
+/// lead nowhere.
 fn stays_in(files: &Files, folder: &Path, file: &Path) -> bool {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     match (folder.canonicalize(), file.canonicalize()) {

@@ -1,17 +1,17 @@
 use crate::math::{Pose, Quat, Vec3, exp, log};
 use crate::tracking::{ANGLES, Finger, HandSample, minimum_jerk};
 
-/// How a motion gets from its start to its end.
+/// Easing of a motion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Easing {
-    /// The way a hand moves when nothing disturbs it: minimum jerk.
+    /// Minimum jerk, as in undisturbed human motion.
     #[default]
     Smooth,
-    /// At one speed.
+    /// Constant speed.
     Linear,
-    /// From rest, ever faster.
+    /// Accelerating from rest.
     In,
-    /// Ever slower, to rest.
+    /// Decelerating to rest.
     Out,
 }
 
@@ -20,7 +20,7 @@ impl Easing {
     pub const NAMES: [(&str, Easing); 4] =
         [("smooth", Easing::Smooth), ("linear", Easing::Linear), ("in", Easing::In), ("out", Easing::Out)];
 
-    /// The part of the way after a part of the time.
+    /// Fraction of the path after a fraction of the time.
     pub fn at(self, t: f64) -> f64 {
         let t = t.clamp(0.0, 1.0);
         match self {
@@ -32,9 +32,9 @@ impl Easing {
     }
 }
 
-/// What can be moved from one value to another.
+/// A value that can be interpolated.
 pub trait Blend: Copy {
-    /// The value a part of the way from one to the other.
+    /// Interpolates between two values.
     fn blend(from: &Self, to: &Self, part: f64) -> Self;
 }
 
@@ -56,7 +56,7 @@ impl Blend for Quat {
     }
 }
 
-/// A value on its way from one to another.
+/// An interpolated value.
 #[derive(Clone, Copy, Debug)]
 struct Ramp<T> {
     from: T,
@@ -78,40 +78,39 @@ impl<T: Blend> Ramp<T> {
         T::blend(&self.from, &self.to, self.easing.at((time - self.start) / (self.end - self.start)))
     }
 
-    /// From where it is at a time to another value; the last order counts.
+    /// Moves from the value at a time to another; the last command counts.
     fn go(&mut self, to: T, time: f64, seconds: f64, easing: Easing) {
         *self = Self { from: self.at(time), to, start: time, end: time + seconds, easing };
     }
 }
 
-/// Fingers that close until each presses with a force, and keep doing so.
+/// Fingers that close until each presses with a force, and keep it.
 #[derive(Clone, Debug)]
 pub struct Grip {
     /// Which fingers.
     pub fingers: Vec<Finger>,
     /// Force of each, N.
     pub newtons: f64,
-    /// Change of each angle in a second of full speed, rad/s.
+    /// Rate of each angle at full speed, rad/s.
     pub rates: [f64; ANGLES],
 }
 
-/// A hand on a script's strings: where its tracked palm and its tracked fingers are told to be. Palm and joints are
-/// told apart, so that
-/// several motions run at the same time.
+/// A hand driven by a script: target of its tracked palm and fingers. Palm and joints are separate, so that several
+/// motions can run at the same time.
 #[derive(Clone, Debug)]
 pub struct Puppet {
     position: Ramp<Vec3>,
     rotation: Ramp<Quat>,
     angles: [Ramp<f64>; ANGLES],
     limits: [[f64; 2]; ANGLES],
-    /// How the coming motions go.
+    /// Easing of later motions.
     pub easing: Easing,
-    /// The grip that is being kept.
+    /// The active grip.
     pub grip: Option<Grip>,
 }
 
 impl Puppet {
-    /// A hand that rests, and the limits of its joints.
+    /// A hand at rest with its joint limits.
     pub fn new(palm: &Pose, angles: &[f64; ANGLES], limits: [[f64; 2]; ANGLES]) -> Self {
         Self {
             position: Ramp::still(palm.translation.vector),
@@ -123,33 +122,33 @@ impl Puppet {
         }
     }
 
-    /// Where the palm is told to be.
+    /// Target position of the palm.
     pub fn position(&self, time: f64) -> Vec3 {
         self.position.at(time)
     }
 
-    /// How the palm is told to be turned.
+    /// Target orientation of the palm.
     pub fn rotation(&self, time: f64) -> Quat {
         self.rotation.at(time)
     }
 
-    /// What a joint is told, rad.
+    /// Target of a joint, rad.
     #[cfg(test)]
     fn angle(&self, joint: usize, time: f64) -> f64 {
         self.angles[joint].at(time)
     }
 
-    /// Sends the palm somewhere.
+    /// Moves the palm.
     pub fn move_to(&mut self, place: Vec3, time: f64, seconds: f64) {
         self.position.go(place, time, seconds, self.easing);
     }
 
-    /// Turns the palm.
+    /// Rotates the palm.
     pub fn turn_to(&mut self, rotation: Quat, time: f64, seconds: f64) {
         self.rotation.go(rotation, time, seconds, self.easing);
     }
 
-    /// Bends a joint; what holds it in a grip lets go of its finger.
+    /// Bends a joint; ends the grip of its finger.
     pub fn bend_to(&mut self, joint: usize, angle: f64, time: f64, seconds: f64) {
         if let Some(grip) = &mut self.grip {
             grip.fingers.retain(|finger| *finger as usize != joint / 4);
@@ -157,7 +156,7 @@ impl Puppet {
         self.angles[joint].go(angle, time, seconds, self.easing);
     }
 
-    /// Everything stays where it is told to be at a time.
+    /// Stops all motions at a time.
     pub fn stop(&mut self, time: f64) {
         self.position = Ramp::still(self.position.at(time));
         self.rotation = Ramp::still(self.rotation.at(time));
@@ -165,7 +164,7 @@ impl Puppet {
         self.grip = None;
     }
 
-    /// Lets the fingers of a grip close or open over a step by how far the force of each is from what it should be.
+    /// Closes or opens the fingers of a grip over a step by the error of each force.
     pub fn squeeze(&mut self, time: f64, h: f64, force: impl Fn(Finger) -> f64) {
         let Some(grip) = &self.grip else { return };
         for &finger in &grip.fingers {
@@ -178,7 +177,7 @@ impl Puppet {
         }
     }
 
-    /// What a perfect tracker would say at a time.
+    /// Sample of a perfect tracker at a time.
     pub fn sample(&self, time: f64) -> HandSample {
         let palm = Pose::from_parts(self.position.at(time).into(), self.rotation.at(time));
         HandSample::full(time, palm, self.angles.map(|ramp| ramp.at(time)))
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn palm_and_joints_move_on_their_own() {
+    fn palm_and_joints_move_independently() {
         let mut puppet = puppet();
         puppet.move_to(Vec3::new(1.0, 0.0, 0.0), 0.0, 2.0);
         puppet.bend_to(5, 1.0, 1.0, 1.0);
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn easings_begin_and_end_where_they_should() {
+    fn easings_have_the_right_end_points() {
         for (name, easing) in Easing::NAMES {
             assert_eq!((easing.at(0.0), easing.at(1.0)), (0.0, 1.0), "{name}");
             let steps = (0..100).map(|i| easing.at(0.01 * f64::from(i + 1)) - easing.at(0.01 * f64::from(i)));

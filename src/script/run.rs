@@ -18,29 +18,30 @@ use crate::assets::{Files, Scene, Setting, TextKind};
 use crate::sim::Status;
 use crate::tracking::{Driven, HandSample, Verdict};
 
-/// How a script is run.
+/// Options of a script run.
 #[derive(Clone, Debug, Default)]
 pub struct ScriptOptions {
-    /// Settings of the scene; they win over what the script sets up. `seed` among them is the seed of random numbers.
+    /// Settings of the scene; they override the script. `seed` among them is the random seed.
     pub settings: Vec<Setting>,
-    /// Most simulated time of a trial, s; without it all trials together have 300 s.
+    /// Maximum simulated time of a trial, s; without it all trials together have 300 s.
     pub seconds: Option<f64>,
-    /// What of the hands devices move: samples come from [`ScriptRun::feed_hand`], and the script only judges.
+    /// Parts of the hands that devices move: samples come from [`ScriptRun::feed_hand`], and the script only evaluates
+    /// the task.
     pub device: Driven,
 }
 
-/// Whether a run goes on.
+/// Status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// There is more to come.
+    /// Running.
     Running,
-    /// It is over; see [`ScriptRun::outcome`].
+    /// Ended; see [`ScriptRun::outcome`].
     Done,
-    /// The script is broken; see [`ScriptRun::error`]. The world is as it was then.
+    /// Failed with a script error; see [`ScriptRun::error`]. The world is unchanged since.
     Broken,
 }
 
-/// A script and the world it plays in.
+/// A script and its world.
 ///
 /// Dropping it ends the script's threads.
 pub struct ScriptRun {
@@ -52,13 +53,13 @@ pub struct ScriptRun {
     shared: Arc<Shared>,
     conductor: Option<Conductor>,
     trials: Vec<TrialOutcome>,
-    /// Whether the last trial is over and the next has not begun.
+    /// Whether the last trial has ended and the next has not started.
     between: bool,
-    /// When the script came to its end, s.
+    /// End time of the script, s.
     ended: Option<f64>,
-    /// Simulated time of the trials that are over, s.
+    /// Simulated time of the completed trials, s.
     simulated: f64,
-    /// Time that steps and trials have taken.
+    /// Wall time of steps and trials.
     computed: Duration,
     steps: u64,
     /// Hash of the state after the last step.
@@ -68,12 +69,12 @@ pub struct ScriptRun {
 }
 
 impl ScriptRun {
-    /// Reads a script and runs it up to its first pause, so that its scene is there.
+    /// Reads a script and runs it up to its first pause, so that its scene exists.
     pub fn load(file: &Path, options: &ScriptOptions) -> Result<Self, ScriptError> {
         Self::load_from(&Files::default(), file, options)
     }
 
-    /// The same, where some files are all that it sees.
+    /// The same, with only some visible files.
     pub fn load_from(files: &Files, file: &Path, options: &ScriptOptions) -> Result<Self, ScriptError> {
         let name = file.display().to_string();
         let text = files.read_text(file, TextKind::Script).map_err(|problems| {
@@ -120,7 +121,7 @@ impl ScriptRun {
         }
     }
 
-    /// Reads the script again and starts over; the run is as it was if the script is broken now.
+    /// Reads the script again and restarts; the run is unchanged if the script has errors.
     pub fn reload(&mut self) -> Result<(), ScriptError> {
         let files = self.shared.state().origin.files.clone();
         let files = if files.are_kept() { files } else { Files::default() };
@@ -128,7 +129,7 @@ impl ScriptRun {
         Ok(())
     }
 
-    /// Whether a script of the run reads differently now; a window would reload it then.
+    /// Whether a script of the run has changed on disk, so that a window should reload it.
     pub fn is_changed(&self) -> bool {
         if self.shared.state().origin.files.are_kept() {
             return false;
@@ -140,16 +141,16 @@ impl ScriptRun {
             .any(|(file, text)| now.read_text(Path::new(file), TextKind::Script).is_ok_and(|now| now != *text))
     }
 
-    /// Files that the run was made from: scripts and scenes.
+    /// Input files of the run: scripts and scenes.
     pub fn files(&self) -> Vec<PathBuf> {
         let scripts: Vec<PathBuf> =
             self.sources.lock().unwrap_or_else(PoisonError::into_inner).keys().map(PathBuf::from).collect();
         scripts.into_iter().chain(self.shared.state().files.iter().cloned()).collect()
     }
 
-    /// Begins the next trial if the last is over: until then the world stays as that one left it. The coming step does so too.
+    /// Starts the next trial if the last has ended; until then the world is unchanged. The next step does so too.
     pub fn begin_trials(&mut self) {
-        // A trial may be over before its first step.
+        // A trial may end before its first step.
         while std::mem::take(&mut self.between) {
             let start = Instant::now();
             self.begin_trial();
@@ -157,22 +158,22 @@ impl ScriptRun {
         }
     }
 
-    /// Number of the trial under way, from 1.
+    /// Current trial, from 1.
     pub fn trial(&self) -> u64 {
         self.shared.state().trial
     }
 
-    /// How many trials the script asks for.
+    /// Number of trials that the script requests.
     pub fn planned_trials(&self) -> u64 {
         self.shared.state().task.trials.map_or(1, |(count, _)| count)
     }
 
-    /// How the last trial ended, until the next begins.
+    /// Result of the last trial, until the next starts.
     pub fn ended_trial(&self) -> Option<&TrialOutcome> {
         self.trials.last().filter(|_| self.between)
     }
 
-    /// One step of the world, and what the script does after it.
+    /// One step of the world, and the script after it.
     pub fn step(&mut self) -> RunState {
         self.begin_trials();
         if self.conductor.is_none() {
@@ -184,9 +185,9 @@ impl ScriptRun {
             state.feed();
             let report = state.scene.world.step();
             state.look();
-            if report.status == Status::NotFinite {
+            if let Some(fault) = state.scene.fault(report.status) {
                 // The error that ends a track is not wanted here.
-                let _ = state.fail("the state stopped being finite");
+                let _ = state.fail(&fault);
             }
             self.hash = report.hash;
             report.status == Status::Done
@@ -200,7 +201,7 @@ impl ScriptRun {
         self.state()
     }
 
-    /// Counts the time since a start, and ends a run that has taken too long. A recording is played to its end.
+    /// Counts the time since a start, and ends a run that exceeds its limit. A recording is played without limit.
     fn take_time(&mut self, start: Instant) {
         self.computed += start.elapsed();
         let trials = self.planned_trials() as f64;
@@ -227,12 +228,12 @@ impl ScriptRun {
         SceneGuard(self.shared.state())
     }
 
-    /// How the task ended, when it has.
+    /// Result of the task, when it has ended.
     pub fn outcome(&self) -> Option<&TaskOutcome> {
         self.outcome.as_ref()
     }
 
-    /// What is wrong with the script, if something is.
+    /// The script error, if any.
     pub fn error(&self) -> Option<&ScriptError> {
         self.error.as_ref()
     }
@@ -242,30 +243,30 @@ impl ScriptRun {
         self.steps
     }
 
-    /// Hash of the state that the last step left, before the script did anything to it.
+    /// State hash after the last step, before the script changed anything.
     pub fn state_hash(&self) -> u64 {
         self.hash
     }
 
-    /// The part of the story that is told now, if the script names any.
+    /// Current phase, if the script has any.
     pub fn phase(&self) -> Option<String> {
         self.shared.state().task.phases.last().map(|phase| phase.name.clone())
     }
 
-    /// What the script has printed since it was last asked, with the time of it.
+    /// Lines printed since the last call, with their times.
     pub fn take_messages(&mut self) -> Vec<String> {
         std::mem::take(&mut self.shared.state().messages)
     }
 
-    /// A sample of a hand that a device moves; it is used in the coming step. `None` if there is no such hand.
+    /// A sample for a hand that a device moves; used in the next step. `None` if there is no such hand.
     pub fn feed_hand(&mut self, hand: &str, sample: HandSample) -> Option<Verdict> {
         self.begin_trials();
         let mut state = self.shared.state();
         let hand = state.scene.hand(hand)?;
-        Some(state.scene.world.bodies.hands[hand].track(sample))
+        Some(state.scene.world.bodies.hand_mut(hand).track(sample))
     }
 
-    /// A button of a device was pressed or let go; the script's handlers hear of it after the coming step.
+    /// A button of a device was pressed or released; handlers are called after the next step.
     pub fn press_button(&mut self, name: &str, pressed: bool) {
         self.begin_trials();
         let mut state = self.shared.state();
@@ -301,7 +302,7 @@ impl ScriptRun {
     fn go_on(&mut self, act: impl FnOnce(&mut Conductor) -> Result<(), Fault>) {
         let Some(conductor) = &mut self.conductor else { return };
         if let Err(error) = act(conductor) {
-            // What the script did before it broke is not undone; what it says is.
+            // Effects of the script before the error are kept.
             if self.shared.state().task.verdict.is_none() {
                 self.break_off(&error);
             }
@@ -309,12 +310,12 @@ impl ScriptRun {
     }
 
     fn break_off(&mut self, error: &Fault) {
-        let names: Vec<String> = self.shared.state().names().cloned().collect();
+        let names: Vec<String> = self.shared.state().names();
         self.error = Some(ScriptError::running(&self.name(), &self.sources, &names, error));
         self.conductor = None;
     }
 
-    /// Sees whether the trial is over, and the task with it.
+    /// Checks whether the trial, and the task with it, has ended.
     fn conclude(&mut self) {
         let Some(conductor) = &self.conductor else { return };
         let over = conductor.is_over();
@@ -325,7 +326,7 @@ impl ScriptRun {
                 self.ended.get_or_insert(now);
             }
             if let Some((success, reason)) = self.verdict(&state, now) {
-                // The error that ends a track is not wanted here.
+                // The error that ends a track is ignored here.
                 let _ = state.end(success, &reason);
             }
             if state.task.verdict.is_none() {
@@ -352,7 +353,7 @@ impl ScriptRun {
         let task = &state.task;
         let open = task.longest_hold();
         if let (Some(_), None) = (self.ended, open) {
-            let reached = if task.goals.is_empty() { "the script came to its end" } else { "all goals were reached" };
+            let reached = if task.goals.is_empty() { "the script ended" } else { "all goals were reached" };
             return Some((true, reached.into()));
         }
         if let Some(timeout) = task.timeout.filter(|timeout| now >= timeout - SAME) {
@@ -362,32 +363,32 @@ impl ScriptRun {
             }
         }
         if let (Some(ended), Some(hold), None) = (self.ended, open, task.timeout) {
-            // Nothing but what is under way can still come.
+            // Only active tracks can still change the result.
             if now > ended + hold + state.scene.world.parameters.dt + SAME {
-                return Some((false, format!("the script came to its end, but {} was not reached", task.missing())));
+                return Some((false, format!("the script ended, but {} was not reached", task.missing())));
             }
         }
         let most = self.options.seconds.unwrap_or(RUN_SECONDS);
         if now >= most - SAME {
-            return Some((false, format!("it was not finished after {most} s")));
+            return Some((false, format!("not finished after {most} s")));
         }
-        let used_up = || (false, format!("it was not finished after {RUN_SECONDS} s, all trials together"));
+        let used_up = || (false, format!("not finished after {RUN_SECONDS} s, all trials together"));
         self.is_used_up(now).then(used_up)
     }
 
-    /// Whether the trials have had their time together, after some of the present one.
+    /// Whether the time limit of all trials together is exceeded.
     fn is_used_up(&self, now: f64) -> bool {
         self.options.seconds.is_none() && self.simulated + now >= RUN_SECONDS
     }
 }
 
-/// The seed among some settings; the last counts.
+/// The last seed among some settings.
 fn seed(settings: &[Setting]) -> Option<u64> {
     let given = settings.iter().rev().find(|setting| setting.key == "seed")?;
     given.value.parse::<f64>().ok().map(|seed| seed as u64)
 }
 
-/// A look at the world of a run.
+/// A summary of the world of a run.
 pub struct SceneGuard<'r>(MutexGuard<'r, State>);
 
 impl Deref for SceneGuard<'_> {
@@ -408,11 +409,11 @@ impl DerefMut for SceneGuard<'_> {
 mod tests {
     use super::*;
 
-    /// Tracks hold on to what all of them look at; when that is gone, so are they.
+    /// Tracks hold the shared state; when it is freed, they have ended.
     #[test]
     fn a_run_that_is_dropped_ends_its_threads() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/hello_hand.rhai");
-        // At the start, in a motion, and with two tracks side by side.
+        // At the start, in a motion, and with two parallel tracks.
         for steps in [0, 1, 460] {
             let mut run = ScriptRun::load(&file, &ScriptOptions::default()).unwrap_or_else(|error| panic!("{error}"));
             (0..steps).for_each(|_| assert_eq!(run.step(), RunState::Running));

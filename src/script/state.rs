@@ -4,30 +4,29 @@ use std::path::PathBuf;
 use rhai::ImmutableString;
 
 use super::events::{Event, Watch};
-use super::last_step::LastStep;
 use super::limits;
 use super::puppet::Puppet;
 use super::task::Task;
 use super::track::{Fault, fault, over};
-use super::words::unknown;
 use crate::assets::{Files, Scene, Setting};
-use crate::body::{BodyKind, HandId};
-use crate::math::{Pose, Random, Vec3};
+use crate::body::{Body, BodyId, ColliderId};
+use crate::math::{Pose, Random};
 use crate::sim::{Load, PressurePoint, Touch};
-use crate::tracking::{Driven, Finger, SEGMENTS, Segment};
+use crate::text::unknown;
+use crate::tracking::{Driven, Finger, SEGMENTS, SampleSource, Segment};
 
-/// What a script was started with.
+/// Inputs of a script.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// The script.
     pub file: PathBuf,
-    /// The files it sees.
+    /// The visible files.
     pub files: Files,
-    /// Settings from outside; they win over what the script says.
+    /// Settings; they override the script.
     pub settings: Vec<Setting>,
-    /// Seed of random numbers, if it is given from outside.
+    /// Random seed, if given.
     pub seed: Option<u64>,
-    /// What of the hands is a device's; the script's motions of it are left out.
+    /// Parts of the hands that devices move; the script's motions of them have no effect.
     pub device: Driven,
 }
 
@@ -41,21 +40,19 @@ pub struct State {
     pub has_scene: bool,
     /// The hands that the script moves, in the order of the world.
     pub puppets: Vec<Option<Puppet>>,
-    /// Where bodies were when they came into the world.
+    /// Initial poses of the bodies.
     pub starts: BTreeMap<String, Pose>,
     /// The task.
     pub task: Task,
-    /// What changed in the last step and has not been handed on.
+    /// Events of the last step that have not been delivered.
     pub events: Vec<Event>,
-    /// What touched before.
+    /// Previous contacts.
     pub watch: Watch,
-    /// The last step, if bodies have come or gone since.
-    pub last_step: Option<LastStep>,
     /// Random numbers.
     pub random: Random,
     /// Number of the trial, from 1.
     pub trial: u64,
-    /// What the script printed and nobody has read.
+    /// Printed lines that have not been read.
     pub messages: Vec<String>,
     /// Files that were read.
     pub files: BTreeSet<PathBuf>,
@@ -74,7 +71,6 @@ impl State {
             task: Task::default(),
             events: Vec::new(),
             watch: Watch::default(),
-            last_step: None,
             trial,
             messages: Vec::new(),
             files: BTreeSet::new(),
@@ -86,141 +82,130 @@ impl State {
         self.scene.world.time()
     }
 
-    /// Keeps a line for people.
+    /// Stores a printed line.
     pub fn say(&mut self, line: String) {
         if self.messages.len() < limits::MESSAGES {
             self.messages.push(format!("{:.2} s: {line}", self.time()));
         }
     }
 
-    /// Number of a hand.
+    /// Index of a hand.
     pub fn hand(&self, name: &str) -> Result<usize, Fault> {
-        self.scene.hand(name).ok_or_else(|| fault(unknown("hand", name, self.scene.names.hands.iter())))
+        let known = || self.scene.hand_names().map(String::from).collect::<Vec<_>>();
+        self.scene.hand(name).ok_or_else(|| fault(unknown("hand", name, known().iter())))
     }
 
     /// A body by its name.
-    pub fn body(&self, name: &str) -> Result<BodyKind, Fault> {
-        self.find_body(name).ok_or_else(|| fault(unknown("body", name, self.body_names())))
+    pub fn body(&self, name: &str) -> Result<BodyId, Fault> {
+        self.find_body(name).ok_or_else(|| fault(unknown("body", name, self.body_names().iter())))
     }
 
-    /// A body by its name, if there is one.
-    pub fn find_body(&self, name: &str) -> Option<BodyKind> {
-        let scene = &self.scene;
-        let rigid = scene.rigid(name).map(BodyKind::Rigid);
-        rigid.or(scene.soft(name).map(BodyKind::Soft)).or(scene.fixed(name).map(BodyKind::Fixed))
+    /// A body by its name, if there is one. Hands are not among them.
+    pub fn find_body(&self, name: &str) -> Option<BodyId> {
+        let bodies = &self.scene.world.bodies;
+        bodies.find(name).filter(|&id| !bodies.hand_ids().iter().any(|hand| hand.id() == id))
     }
 
-    fn body_names(&self) -> impl Iterator<Item = &String> + Clone {
-        let names = &self.scene.names;
-        names.rigid.iter().chain(&names.soft).chain(&names.fixed)
+    /// The body of an id that was just looked up.
+    pub fn get(&self, body: BodyId) -> Result<&dyn Body, Fault> {
+        self.scene.world.bodies.get(body).ok_or_else(|| fault("the body was removed"))
+    }
+
+    /// Names of the bodies without hands.
+    fn body_names(&self) -> Vec<String> {
+        let bodies = &self.scene.world.bodies;
+        bodies.iter().filter(|(_, body)| body.kind() != "hand").map(|(id, _)| bodies.name(id).into()).collect()
     }
 
     /// Names of all hands and bodies.
-    pub fn names(&self) -> impl Iterator<Item = &String> {
-        self.scene.names.hands.iter().chain(self.body_names())
+    pub fn names(&self) -> Vec<String> {
+        self.scene.hand_names().map(String::from).chain(self.body_names()).collect()
     }
 
-    /// Name of a body, or of the hand that a segment belongs to.
-    pub fn name_of(&self, kind: BodyKind) -> ImmutableString {
-        let names = &self.scene.names;
-        match kind {
-            BodyKind::Skeleton(hand) | BodyKind::Tissue(hand, _) => &names.hands[hand.index()],
-            BodyKind::Rigid(i) => &names.rigid[i],
-            BodyKind::Soft(i) => &names.soft[i],
-            BodyKind::Fixed(i) => &names.fixed[i],
-        }
-        .into()
+    /// Name of a body.
+    pub fn name_of(&self, body: BodyId) -> ImmutableString {
+        self.scene.world.bodies.name(body).into()
     }
 
-    /// Where a body is; of a soft one its centre of mass, unturned.
-    pub fn pose(&self, body: BodyKind) -> Pose {
-        let bodies = &self.scene.world.bodies;
-        match body {
-            BodyKind::Rigid(i) => bodies.rigid[i].pose(),
-            BodyKind::Fixed(i) => *bodies.fixed[i].pose(),
-            BodyKind::Soft(i) => {
-                let body = &bodies.soft[i];
-                let moments = body.positions().iter().zip(body.model().masses()).map(|(x, m)| *m * x);
-                Pose::from_parts((moments.sum::<Vec3>() / body.mass()).into(), crate::math::Quat::identity())
-            }
-            BodyKind::Skeleton(hand) | BodyKind::Tissue(hand, _) => bodies.hands[hand.index()].skeleton.state().palm,
-        }
+    /// Placement of a body; of a soft one its centre of mass, without rotation.
+    pub fn pose(&self, body: BodyId) -> Pose {
+        self.scene.world.bodies.get(body).map_or_else(Pose::identity, |body| body.pose())
     }
 
-    /// Remembers where the bodies are that came since.
+    /// Whether a side of a contact belongs to a hand, by the number of the hand.
+    pub fn is_of_hand(&self, side: ColliderId, hand: usize) -> bool {
+        self.scene.world.bodies.hand_ids().get(hand).is_some_and(|own| own.id() == side.body)
+    }
+
+    /// Stores the initial poses of new bodies.
     pub fn note_starts(&mut self) {
-        let names: Vec<String> = self.body_names().filter(|n| !self.starts.contains_key(*n)).cloned().collect();
-        for name in names {
+        for name in self.body_names().into_iter().filter(|name| !self.starts.contains_key(name)).collect::<Vec<_>>() {
             if let Some(kind) = self.find_body(&name) {
                 self.starts.insert(name, self.pose(kind));
             }
         }
-        let hands = self.scene.world.bodies.hands.len();
+        let hands = self.scene.world.bodies.hand_ids().len();
         self.puppets.resize_with(hands, || None);
     }
 
-    /// The strings of a hand; taken up on the first call.
+    /// The driver of a hand; created on the first call.
     pub fn puppet(&mut self, hand: usize) -> &mut Puppet {
-        let body = &self.scene.world.bodies.hands[hand];
+        let body = self.scene.world.bodies.hand(hand);
         let tracked = &body.skeleton.tracked;
         let limits = body.model().description.limits();
-        // From the script's first word on the motion in the scene's file is over.
+        // The script replaces the motion of the scene file.
         if let Some(motion) = self.scene.motions.get_mut(hand) {
             *motion = None;
         }
         self.puppets[hand].get_or_insert_with(|| Puppet::new(tracked.palm(), tracked.angles(), limits))
     }
 
-    /// Normal force of a finger, over all its segments, N.
+    /// Normal force on a finger, over all its segments, N.
     pub fn pressing(&self, hand: usize, finger: Finger) -> f64 {
         (0..3).map(|place| self.load(hand, Segment::phalanx(finger, place)).pressing).sum()
     }
 
-    /// What a segment feels.
+    /// What a segment feels. It stays so until the next step, also if what touched it is removed.
     pub fn load(&self, hand: usize, segment: Segment) -> Load {
-        match &self.last_step {
-            Some(last) => last.load(hand, segment),
-            None => self.scene.world.load(HandId::at(hand), segment),
-        }
+        self.scene.world.load(self.scene.world.bodies.hand_ids()[hand], segment)
     }
 
-    /// What touched in the last step.
+    /// What touched in the last step, without bodies that were removed since.
     pub fn touches(&self) -> Vec<Touch> {
-        self.last_step.as_ref().map_or_else(|| self.scene.world.touches().collect(), |last| last.touches.clone())
+        let exists = |side: ColliderId| self.scene.world.bodies.get(side.body).is_some();
+        self.scene.world.touches().filter(|touch| exists(touch.a) && exists(touch.b)).collect()
     }
 
-    /// Forces on single points in the last step.
+    /// Forces on single points in the last step, without those of bodies that were removed since.
     pub fn pressures(&self) -> Vec<PressurePoint> {
-        let now = || self.scene.world.pressure_points().collect();
-        self.last_step.as_ref().map_or_else(now, |last| last.pressures.clone())
+        let exists = |side: ColliderId| self.scene.world.bodies.get(side.body).is_some();
+        self.scene.world.pressure_points().filter(|point| exists(point.other)).collect()
     }
 
-    /// Bodies are about to come or go: what the last step was like is kept for whoever asks.
-    pub fn keep_last_step(&mut self) {
-        let world = &self.scene.world;
-        self.last_step.get_or_insert_with(|| LastStep::of(world));
-    }
-
-    /// Tells each hand where to be at the end of the coming step, as far as no device does.
+    /// Passes targets at the end of the next step to each hand, except for parts that devices move.
     pub fn feed(&mut self) {
         let device = self.origin.device;
         let h = self.scene.world.parameters.dt;
         let now = self.time();
+        for (number, puppet) in self.puppets.iter().enumerate() {
+            self.scene.world.bodies.hand_mut(number).skeleton.tracked.inlet_mut().claim(
+                SampleSource::Script,
+                puppet.is_some(),
+                puppet.is_some(),
+            );
+        }
         self.scene.feed_rest(&device);
         for hand in 0..self.puppets.len() {
             let Some(mut puppet) = self.puppets[hand].take() else { continue };
             puppet.squeeze(now, h, |finger| self.pressing(hand, finger));
-            let own = &mut self.scene.world.bodies.hands[hand];
-            if let Some(sample) = device.rest_of(own.model().description.side, puppet.sample(now + h)) {
-                own.track(sample);
-            }
+            let own = self.scene.world.bodies.hand_mut(hand);
+            own.track_from(SampleSource::Script, puppet.sample(now + h));
             self.puppets[hand] = Some(puppet);
         }
     }
 
-    /// Looks at what a step changed.
+    /// Processes the changes of a step.
     pub fn look(&mut self) {
-        self.last_step = None;
         let mut watch = std::mem::take(&mut self.watch);
         watch.look(self);
         self.watch = watch;
@@ -230,7 +215,7 @@ impl State {
         }
     }
 
-    /// Segments that a name or several stand for: a finger, a segment, or `all`.
+    /// Segments of a name or several: a finger, a segment, or `all`.
     pub fn segments(names: &[String]) -> Result<Vec<Segment>, Fault> {
         let mut found = Vec::with_capacity(SEGMENTS);
         for name in names {
@@ -253,7 +238,7 @@ impl State {
         Ok(found)
     }
 
-    /// Ends the task with a failure; the error ends the track that says so.
+    /// Ends the task with a failure; the error ends the calling track.
     pub fn fail(&mut self, reason: &str) -> Result<(), Fault> {
         self.end(false, reason)
     }
@@ -268,7 +253,7 @@ impl State {
         Err(over("the task is over"))
     }
 
-    /// Takes in whether a goal's condition holds now.
+    /// Updates a goal with its condition.
     pub fn judge_goal(&mut self, place: usize, holds: bool) -> Result<(), Fault> {
         let now = self.time();
         if let Some(goal) = self.task.goals.get_mut(place) {

@@ -4,56 +4,56 @@ use std::sync::Arc;
 use super::callback::Callback;
 use super::grasp::GraspMeter;
 
-/// What a script wants to come true, and what must not.
+/// Goals and failure conditions of a script.
 #[derive(Default)]
 pub struct Task {
-    /// Its name; the script's if it gives none.
+    /// Name; default: that of the script.
     pub name: Option<String>,
-    /// What must come true.
+    /// Goals.
     pub goals: Vec<Goal>,
-    /// What must not.
+    /// Failure conditions.
     pub failures: Vec<(String, Arc<Callback>)>,
-    /// Closures that are called on events, by the kind of event.
+    /// Event handlers by kind of event.
     pub handlers: Vec<(String, Arc<Callback>)>,
     /// Time by which all goals must be reached, s.
     pub timeout: Option<f64>,
-    /// The parts of the story so far.
+    /// Phases so far.
     pub phases: Vec<Phase>,
     /// The score, if there is one.
     pub score: Option<f64>,
-    /// Numbers that the script reports.
+    /// Reported metrics.
     pub metrics: BTreeMap<String, f64>,
-    /// How often it is to be tried, and how often it has to succeed.
+    /// Number of trials, and of required successes.
     pub trials: Option<(u64, u64)>,
-    /// Whether it succeeded, and why.
+    /// Verdict and reason.
     pub verdict: Option<(bool, String)>,
-    /// What is measured of a grasp.
+    /// Grasp measurements.
     pub grasp: Option<GraspMeter>,
 }
 
-/// Something that must come true.
+/// A goal.
 pub struct Goal {
     /// Its name.
     pub name: String,
-    /// When it holds.
+    /// Condition.
     pub condition: Arc<Callback>,
-    /// How it stands.
+    /// State.
     pub state: GoalState,
 }
 
-/// How a goal stands.
+/// State of a goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GoalState {
-    /// For how long it must hold without a break, s.
+    /// Required hold time, s.
     pub hold: f64,
-    /// Since when it holds, s.
+    /// Start of the hold, s.
     pub since: Option<f64>,
-    /// When it was reached, s.
+    /// Time when it was reached, s.
     pub reached: Option<f64>,
 }
 
 impl GoalState {
-    /// Takes in whether it holds at a time.
+    /// Updates it with the condition at a time.
     pub fn judge(&mut self, holds: bool, now: f64) {
         self.since = holds.then(|| self.since.unwrap_or(now));
         if self.since.is_some_and(|since| now - since >= self.hold - 1e-9) {
@@ -62,53 +62,53 @@ impl GoalState {
     }
 }
 
-/// A part of the story.
+/// A phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
     /// Its name.
     pub name: String,
-    /// When it began, s.
+    /// Start, s.
     pub start: f64,
-    /// When it ended, s.
+    /// End, s.
     pub end: f64,
 }
 
-/// How a trial of a task ended.
+/// Result of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialOutcome {
     /// Whether it succeeded.
     pub success: bool,
-    /// Why, in words.
+    /// Reason.
     pub reason: String,
     /// The score, if the script keeps one.
     pub score: Option<f64>,
-    /// What was measured.
+    /// Metrics.
     pub metrics: BTreeMap<String, f64>,
-    /// The parts of the story.
+    /// Phases.
     pub phases: Vec<Phase>,
 }
 
-/// How a task ended.
+/// Result of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskOutcome {
     /// Its name.
     pub name: String,
-    /// Whether it succeeded, in as many trials as it had to.
+    /// Whether enough trials succeeded.
     pub success: bool,
-    /// Why, in words.
+    /// Reason.
     pub reason: String,
     /// The mean score of the trials.
     pub score: Option<f64>,
-    /// The means of what was measured in the trials.
+    /// Mean metrics of the trials.
     pub metrics: BTreeMap<String, f64>,
-    /// The parts of the story of the last trial.
+    /// Phases of the last trial.
     pub phases: Vec<Phase>,
     /// Every trial.
     pub trials: Vec<TrialOutcome>,
 }
 
 impl Task {
-    /// Whether there is anything to be looked at after a step.
+    /// Whether anything must be evaluated after a step.
     pub fn has_rules(&self) -> bool {
         !(self.goals.is_empty() && self.failures.is_empty() && self.handlers.is_empty())
     }
@@ -119,26 +119,26 @@ impl Task {
         open.map(|(place, goal)| (place, goal.name.clone(), goal.condition.clone())).collect()
     }
 
-    /// The longest time for which an open goal must hold, s; `None` if all are reached.
+    /// Maximum hold time of an open goal, s; `None` if all are reached.
     pub fn longest_hold(&self) -> Option<f64> {
         let open = self.goals.iter().map(|goal| goal.state).filter(|state| state.reached.is_none());
         open.map(|state| state.hold).max_by(f64::total_cmp)
     }
 
-    /// Begins a part of the story, and ends the one before.
+    /// Starts a phase, and ends the previous one.
     pub fn begin_phase(&mut self, name: String, now: f64) {
         self.end_phase(now);
         self.phases.push(Phase { name, start: now, end: now });
     }
 
-    /// Ends the last part of the story.
+    /// Ends the last phase.
     pub fn end_phase(&mut self, now: f64) {
         if let Some(phase) = self.phases.last_mut() {
             phase.end = now;
         }
     }
 
-    /// Names of the goals that are not reached, for people.
+    /// Names of the open goals, for messages.
     pub fn missing(&self) -> String {
         let open: Vec<String> =
             self.goals.iter().filter(|g| g.state.reached.is_none()).map(|g| format!("`{}`", g.name)).collect();
@@ -148,9 +148,9 @@ impl Task {
         }
     }
 
-    /// How it ended.
+    /// Its result.
     pub fn outcome(&self) -> TrialOutcome {
-        let (success, reason) = self.verdict.clone().unwrap_or((true, "the script came to its end".into()));
+        let (success, reason) = self.verdict.clone().unwrap_or((true, "the script ended".into()));
         let mut metrics = self.grasp.as_ref().map(GraspMeter::metrics).unwrap_or_default();
         metrics.extend(self.metrics.clone());
         TrialOutcome { success, reason, score: self.score, metrics, phases: self.phases.clone() }
@@ -158,7 +158,7 @@ impl Task {
 }
 
 impl TaskOutcome {
-    /// What a task's trials come to; it has to succeed in so many of them.
+    /// Result of the trials of a task with a required number of successes.
     pub fn of(name: String, trials: Vec<TrialOutcome>, needed: u64) -> Self {
         let good = trials.iter().filter(|trial| trial.success).count();
         let last = trials.last();
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_goal_must_hold_without_a_break() {
+    fn a_goal_must_hold_continuously() {
         let mut goal = GoalState { hold: 0.03, ..GoalState::default() };
         for (i, holds) in [true, true, false, true, true, true].into_iter().enumerate() {
             goal.judge(holds, 0.01 * i as f64);

@@ -1,6 +1,5 @@
-//! Tracks: threads that run a script while the simulation stands still. One baton goes to and fro, so at any time
-//! either the simulation
-//! runs or one track does, in an order that does not depend on the machine.
+//! Tracks: threads that run a script while the simulation is paused. Control is passed explicitly, so that at any time
+//! either the simulation or exactly one track runs, in an order that does not depend on the machine.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,53 +18,53 @@ use super::load::{Refusal, Request};
 use super::memory;
 use super::state::State;
 
-/// What goes wrong in a script.
+/// A script error.
 pub type Fault = Box<EvalAltResult>;
 
-/// What a track says when it gives the baton back.
-pub enum Ask {
-    /// It waits for a time, s.
+/// Request of a track when it returns control.
+pub enum TrackRequest {
+    /// Wait until a time, s.
     Wait(f64),
-    /// It waits until some tracks have come to their end.
+    /// Wait until some tracks have ended.
     Join(Vec<usize>),
-    /// It wants closures to be run beside it.
+    /// Start closures as parallel tracks.
     Start(Vec<Arc<Callback>>),
-    /// It wants something that takes longer than scripts may.
+    /// Run an operation that may exceed the script time limit.
     Load(Request),
-    /// Goals and events have been looked at.
+    /// Goals and events have been evaluated.
     Judged,
-    /// It has come to its end.
+    /// The track has ended.
     Over(Result<(), Fault>),
 }
 
-/// What a track is given with the baton.
+/// Response to a track when it gets control.
 pub enum Go {
-    /// Nothing more.
+    /// Nothing.
     On,
-    /// The numbers of the tracks it wanted, or why it cannot have them.
+    /// The numbers of the new tracks, or why they could not be started.
     Started(Result<Vec<usize>, String>),
-    /// Whether it got what it wanted.
+    /// Result of a load request.
     Loaded(Result<(), Refusal>),
 }
 
-/// What all tracks of a run look at.
+/// State shared by all tracks of a run.
 pub struct Shared {
     state: Mutex<State>,
     stop: AtomicBool,
     operations: AtomicU64,
-    /// Bytes that all values of the script take.
+    /// Bytes of all values of the script.
     memory: AtomicIsize,
     clock: Mutex<Clock>,
 }
 
-/// Time that the script has taken since the last step, and when that was last looked at.
+/// Script time since the last step, and the last clock read.
 struct Clock {
     spent: Duration,
     last: Instant,
 }
 
 impl Shared {
-    /// The world and the task at their start.
+    /// The initial world and task.
     pub fn new(state: State) -> Self {
         Self {
             state: Mutex::new(state),
@@ -76,23 +75,23 @@ impl Shared {
         }
     }
 
-    /// The world and the task. A panic in between leaves them as they are, and they are sound at every moment.
+    /// The world and the task. They stay valid if a track panics.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything is counted from here.
+    /// Resets the counters.
     pub fn begin_phase(&self) {
         self.operations.store(0, Ordering::Relaxed);
         *self.clock() = Clock { spent: Duration::ZERO, last: Instant::now() };
     }
 
-    /// What came before was not the script's time.
+    /// Excludes the time so far from the script time.
     pub fn restart_clock(&self) {
         self.clock().last = Instant::now();
     }
 
-    /// No track goes on from here.
+    /// Cancels all tracks.
     pub fn call_off(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -106,17 +105,15 @@ impl Shared {
         self.operations.load(Ordering::Relaxed)
     }
 
-    /// Counts an operation; says why there may not be another.
+    /// Counts an operation; fails at a limit.
     fn count(&self) -> Option<String> {
         let count = 1 + self.operations.fetch_add(1, Ordering::Relaxed);
         if self.stop.load(Ordering::Relaxed) {
-            return Some(CALLED_OFF.into());
+            return Some(CANCELLED.into());
         }
         if self.count_memory() > MEMORY {
             let most = MEMORY >> 20;
-            return Some(format!(
-                "the values of the script take more than {most} MB; does a loop add to one for ever?"
-            ));
+            return Some(format!("the values of the script take more than {most} MB; check for an endless loop"));
         }
         if count.is_multiple_of(16) {
             let (mut clock, now) = (self.clock(), Instant::now());
@@ -126,13 +123,13 @@ impl Shared {
         if count > OPERATIONS || count.is_multiple_of(16) { self.excess() } else { None }
     }
 
-    /// Bytes that all values take, with the changes that this thread has made.
+    /// Bytes of all values, including the changes of this thread.
     fn count_memory(&self) -> isize {
         let change = memory::change();
         self.memory.fetch_add(change, Ordering::Relaxed) + change
     }
 
-    /// Why a script may not go on that has done so much since the last step, if it may not.
+    /// The exceeded limit since the last step, if any.
     fn excess(&self) -> Option<String> {
         if self.operations() > OPERATIONS {
             return Some(format!("more than {OPERATIONS} operations without a pause; {ADVICE}"));
@@ -141,13 +138,13 @@ impl Shared {
     }
 }
 
-const CALLED_OFF: &str = "the script was called off";
-const ADVICE: &str = "does a loop never end, or does it lack a `wait`?";
+const CANCELLED: &str = "the script was cancelled";
+const ADVICE: &str = "check for an endless loop or a missing `wait`";
 
-/// A track as it sees itself.
+/// A track's own view.
 struct Own {
     shared: Arc<Shared>,
-    ask: Sender<Ask>,
+    requests: Sender<TrackRequest>,
     go: Receiver<Go>,
     judge: bool,
 }
@@ -156,12 +153,12 @@ thread_local! {
     static OWN: RefCell<Option<Own>> = const { RefCell::new(None) };
 }
 
-/// A track as the simulation sees it.
+/// The scheduler's view of a track.
 pub struct Track {
-    /// Dropped to call the track off.
+    /// Dropped to cancel the track.
     pub go: Option<Sender<Go>>,
-    /// What it says.
-    pub ask: Receiver<Ask>,
+    /// Its requests.
+    pub requests: Receiver<TrackRequest>,
     /// What it waits for.
     pub waiting: Waiting,
     /// Its thread.
@@ -170,17 +167,17 @@ pub struct Track {
 
 /// What a track waits for.
 pub enum Waiting {
-    /// The baton.
-    Baton,
+    /// Control.
+    Control,
     /// A time, s.
     Time(f64),
     /// The end of other tracks.
     Tracks(Vec<usize>),
-    /// Nothing: it has come to its end.
+    /// Nothing: it has ended.
     Over,
 }
 
-/// What a track runs.
+/// Code of a track.
 pub enum Part {
     /// The script from top to bottom.
     Whole,
@@ -190,13 +187,14 @@ pub enum Part {
     Judge,
 }
 
-/// Starts a track; it runs when it is given the baton.
+/// Starts a track; it runs when it gets control.
 pub fn start(part: Part, engine: Arc<Engine>, ast: Arc<AST>, shared: Arc<Shared>) -> std::io::Result<Track> {
-    // Room for one message: neither side waits to get rid of its own.
-    let (ask, asked) = bounded(1);
+    // Capacity for one message: neither side blocks on sending.
+    let (sender, receiver) = bounded(1);
     let (go, gone) = bounded(1);
     let run = move || {
-        let own = Own { shared: shared.clone(), ask: ask.clone(), go: gone, judge: matches!(part, Part::Judge) };
+        let own =
+            Own { shared: shared.clone(), requests: sender.clone(), go: gone, judge: matches!(part, Part::Judge) };
         OWN.with(|cell| *cell.borrow_mut() = Some(own));
         if receive().is_err() {
             return;
@@ -206,21 +204,21 @@ pub fn start(part: Part, engine: Arc<Engine>, ast: Arc<AST>, shared: Arc<Shared>
             Part::Closure(closure) => closure.call(&engine, ()).map(drop),
             Part::Judge => judge(&engine),
         }));
-        // What the track held is given back.
+        // The track's values are freed.
         shared.count_memory();
-        let panicked = || Err(fault("the program itself failed in this call; this is not the script's fault"));
-        // Sorting takes no notice of what ends its closure.
+        let panicked = || Err(fault("internal error in this call; this is not an error of the script"));
+        // Sorting ignores errors of its closure.
         let in_time = || shared.excess().map_or(Ok(()), |why| Err(over(&why)));
-        let _ = ask.send(Ask::Over(done.unwrap_or_else(|_| panicked()).and_then(|()| in_time())));
+        let _ = sender.send(TrackRequest::Over(done.unwrap_or_else(|_| panicked()).and_then(|()| in_time())));
     };
     let thread = std::thread::Builder::new().name("script".into()).stack_size(STACK).spawn(run)?;
-    Ok(Track { go: Some(go), ask: asked, waiting: Waiting::Baton, thread: Some(thread) })
+    Ok(Track { go: Some(go), requests: receiver, waiting: Waiting::Control, thread: Some(thread) })
 }
 
-/// Deep recursion is stopped by the limits before it needs this much.
+/// Stack size; the recursion limits apply before it is used up.
 const STACK: usize = 16 * 1024 * 1024;
 
-/// Looks at events, goals and failure conditions whenever it gets the baton.
+/// Evaluates events, goals and failure conditions whenever it gets control.
 fn judge(engine: &Engine) -> Result<(), Fault> {
     let of = |closure: &Callback, name: &str| -> Result<bool, Fault> {
         let answer = closure.call(engine, ())?;
@@ -244,22 +242,22 @@ fn judge(engine: &Engine) -> Result<(), Fault> {
             let holds = of(&closure, &name)?;
             with(|state| state.judge_goal(place, holds))?;
         }
-        send(Ask::Judged)?;
+        send(TrackRequest::Judged)?;
         receive()?;
     }
 }
 
-/// An error with a message; it gets the place of the call.
+/// An error with a message; it gets the position of the call.
 pub fn fault(message: impl Into<String>) -> Fault {
     EvalAltResult::ErrorRuntime(message.into().into(), Position::NONE).into()
 }
 
-/// An error of which a script sees less than the user does; it gets the place of the call.
+/// An error with a shorter message for the script; it gets the position of the call.
 pub fn refused(refusal: Refusal) -> Fault {
     EvalAltResult::ErrorRuntime(Dynamic::from(refusal), Position::NONE).into()
 }
 
-/// The end of a track that scripts cannot catch.
+/// The end of a track, which scripts cannot catch.
 pub fn over(why: &str) -> Fault {
     EvalAltResult::ErrorTerminated(why.to_string().into(), Position::NONE).into()
 }
@@ -269,7 +267,7 @@ pub fn progress(_: u64) -> Option<Dynamic> {
     OWN.with(|own| own.borrow().as_ref().and_then(|own| own.shared.count()).map(Dynamic::from))
 }
 
-/// The world and the task, for the time of a call.
+/// The world and the task, for the duration of a call.
 pub fn with<R>(act: impl FnOnce(&mut State) -> Result<R, Fault>) -> Result<R, Fault> {
     OWN.with(|own| {
         let own = own.borrow();
@@ -278,31 +276,29 @@ pub fn with<R>(act: impl FnOnce(&mut State) -> Result<R, Fault>) -> Result<R, Fa
     })
 }
 
-fn send(ask: Ask) -> Result<(), Fault> {
-    let sender = OWN.with(|own| own.borrow().as_ref().map(|own| own.ask.clone()));
-    sender.ok_or_else(|| fault("this needs a running simulation"))?.send(ask).map_err(|_| over(CALLED_OFF))
+fn send(request: TrackRequest) -> Result<(), Fault> {
+    let sender = OWN.with(|own| own.borrow().as_ref().map(|own| own.requests.clone()));
+    sender.ok_or_else(|| fault("this needs a running simulation"))?.send(request).map_err(|_| over(CANCELLED))
 }
 
 fn receive() -> Result<Go, Fault> {
     let own = OWN.with(|own| own.borrow().as_ref().map(|own| (own.go.clone(), own.shared.clone())));
     let (go, shared) = own.ok_or_else(|| fault("this needs a running simulation"))?;
-    let go = go.recv().map_err(|_| over(CALLED_OFF))?;
-    if shared.stop.load(Ordering::Relaxed) { Err(over(CALLED_OFF)) } else { Ok(go) }
+    let go = go.recv().map_err(|_| over(CANCELLED))?;
+    if shared.stop.load(Ordering::Relaxed) { Err(over(CANCELLED)) } else { Ok(go) }
 }
 
-/// Gives the baton back until the simulation sends it again.
-pub fn ask(ask: Ask) -> Result<Go, Fault> {
+/// Returns control to the simulation until it is given back.
+pub fn submit(request: TrackRequest) -> Result<Go, Fault> {
     if OWN.with(|own| own.borrow().as_ref().is_some_and(|own| own.judge)) {
-        return Err(fault(
-            "goals, failure conditions and event handlers are looked at between two steps: they cannot wait",
-        ));
+        return Err(fault("goals, failure conditions and event handlers run between two steps and cannot wait"));
     }
-    send(ask)?;
+    send(request)?;
     receive()
 }
 
-/// Lets the simulation go on until a time, at least for one step.
+/// Runs the simulation until a time, at least for one step.
 pub fn wait_until_time(time: f64) -> Result<(), Fault> {
     let soonest = with(|state| Ok(state.time() + 0.5 * state.scene.world.parameters.dt))?;
-    ask(Ask::Wait(time.max(soonest))).map(drop)
+    submit(TrackRequest::Wait(time.max(soonest))).map(drop)
 }

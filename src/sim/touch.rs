@@ -1,55 +1,55 @@
 use super::world::World;
-use crate::body::{BodyKind, HandId};
-use crate::contact::{Block, Source};
+use crate::body::{ColliderId, HandId};
+use crate::contact::{ConstraintBlock, Source};
 use crate::math::Vec3;
 use crate::tracking::Segment;
 
-/// One constraint of contact as it was solved in the last step, for people, scripts, haptics and pictures.
+/// One solved contact constraint of the last step, for scripts, haptics and pictures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touch {
-    /// The one body; of a hand's segment its tissue.
-    pub a: BodyKind,
-    /// The other.
-    pub b: BodyKind,
+    /// The first collider; for a hand its segment.
+    pub a: ColliderId,
+    /// The second.
+    pub b: ColliderId,
     /// Centre of pressure, m.
     pub place: Vec3,
-    /// Unit normal from the other body to the one.
+    /// Unit normal from the second body to the first.
     pub normal: Vec3,
     /// Normal force, N.
     pub pressing: f64,
-    /// Friction force on the one body, N.
+    /// Friction force on the first body, N.
     pub friction: Vec3,
-    /// Friction torque on the one body about the normal, N·m.
+    /// Friction torque on the first body about the normal, N·m.
     pub torque: f64,
-    /// How fast the surfaces slide at the centre, m/s.
+    /// Slip speed at the centre, m/s.
     pub sliding: f64,
-    /// How fast they spin about the normal, rad/s.
+    /// Spin speed about the normal, rad/s.
     pub spinning: f64,
-    /// How much of the friction there is is in use, from 0 to 1: near enough for a gauge. Whether it slips, `sliding` and `spinning` say.
+    /// Approximate friction utilisation, from 0 to 1. Use `sliding` and `spinning` to detect slip.
     pub used: f64,
-    /// How many contacts it stands for.
+    /// Number of contacts.
     pub contacts: usize,
 }
 
 impl Touch {
-    /// Force on the one body, N.
+    /// Force on the first body, N.
     pub fn force(&self) -> Vec3 {
         self.pressing * self.normal + self.friction
     }
 }
 
-/// What a segment of a hand feels, summed over everything it touches.
+/// Total contact force on a segment of a hand.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
     /// Sum of the normal forces, N.
     pub pressing: f64,
     /// Sum of all forces on the segment, N.
     pub force: Vec3,
-    /// Sum of the sizes of the friction forces, N.
+    /// Sum of the magnitudes of the friction forces, N.
     pub friction: f64,
     /// Sum of the friction torques about the normals, N·m.
     pub torque: f64,
-    /// The greatest share of friction in use.
+    /// Maximum friction utilisation.
     pub used: f64,
 }
 
@@ -57,26 +57,26 @@ pub struct Load {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PressurePoint {
     /// The body, as in [`Touch::a`].
-    pub body: BodyKind,
-    /// What presses on it.
-    pub other: BodyKind,
-    /// Where, m.
+    pub body: ColliderId,
+    /// The body in contact with it.
+    pub other: ColliderId,
+    /// Position, m.
     pub place: Vec3,
     /// Force on the body, N.
     pub force: Vec3,
-    /// Pressure, Pa; zero where the point stands for no area.
+    /// Pressure, Pa; zero for a point without an area.
     pub pressure: f64,
 }
 
 impl World {
-    /// What touched in the last step, with some force.
+    /// Contacts of the last step with nonzero force.
     pub fn touches(&self) -> impl Iterator<Item = Touch> + '_ {
         let patches = self.system().islands.solved_patches(self.parameters.dt).map(|patch| {
             let [pressing, t, s, torque] = patch.force;
-            let pair = &self.near().pairs[patch.pair];
+            let pair = &self.proximity().pairs[patch.pair];
             Touch {
-                a: self.bodies.kind(pair.a),
-                b: self.bodies.kind(pair.b),
+                a: pair.a,
+                b: pair.b,
                 place: patch.centre,
                 normal: patch.frame[0],
                 pressing,
@@ -104,21 +104,21 @@ impl World {
         })
     }
 
-    fn touch(&self, block: &Block, sliding: f64, spinning: f64) -> Option<Touch> {
+    fn touch(&self, block: &ConstraintBlock, sliding: f64, spinning: f64) -> Option<Touch> {
         let [pressing, t, s, torque] = block.force;
         let (pair, place, torsion, contacts) = match block.source {
-            Source::Point { pair, contact } => (pair, self.near().contacts[contact].places[0], 0.0, 1),
+            Source::Point { pair, contact } => (pair, self.proximity().contacts[contact].places[0], 0.0, 1),
             Source::Aggregate { pair, aggregate, .. } => {
                 let a = &self.system().aggregates()[aggregate];
                 (pair, a.centre, a.patch.torsion(), a.patch.points.len())
             }
             Source::Attachment(_) => return None,
         };
-        let pair = &self.near().pairs[pair];
+        let pair = &self.proximity().pairs[pair];
         let used = friction_used(block.mu * pressing, torsion, f64::hypot(t, s), torque);
         Some(Touch {
-            a: self.bodies.kind(pair.a),
-            b: self.bodies.kind(pair.b),
+            a: pair.a,
+            b: pair.b,
             place,
             normal: block.frame[0],
             pressing,
@@ -131,9 +131,9 @@ impl World {
         })
     }
 
-    /// What a segment of a hand feels.
+    /// Total contact force on a segment of a hand.
     pub fn load(&self, hand: HandId, segment: Segment) -> Load {
-        let own = BodyKind::Tissue(hand, segment);
+        let own = ColliderId::new(hand, segment.index());
         let mut load = Load::default();
         for touch in self.touches() {
             let side = if touch.a == own {
@@ -152,15 +152,14 @@ impl World {
         load
     }
 
-    /// Forces on the single points that aggregates and contacts stand for: the pressure map.
+    /// Forces on the points of aggregates and contacts: the pressure map.
     pub fn pressure_points(&self) -> impl Iterator<Item = PressurePoint> + '_ {
         let point = |pair: usize, contact: usize, force: Vec3, normal: f64| {
-            let (pair, contact) = (&self.near().pairs[pair], &self.near().contacts[contact]);
+            let (pair, contact) = (&self.proximity().pairs[pair], &self.proximity().contacts[contact]);
             let pressure = if contact.area > 0.0 { normal / contact.area } else { 0.0 };
-            let [body, other] = [pair.a, pair.b].map(|body| self.bodies.kind(body));
-            PressurePoint { body, other, place: contact.places[0], force, pressure }
+            PressurePoint { body: pair.a, other: pair.b, place: contact.places[0], force, pressure }
         };
-        let solved = self.system().islands.solved_points(self.near());
+        let solved = self.system().islands.solved_points(self.proximity());
         let solved = solved.map(move |p| point(p.pair, p.contact, p.force, p.pressure));
         let rows = self.system().blocks.iter().flat_map(move |block| {
             let [n, t, s, spin] = block.force;
@@ -189,8 +188,8 @@ impl World {
     }
 }
 
-/// The part of the friction that is in use, by the ellipsoid with the half axes of the friction set, which is the set itself for pure
-/// sliding and pure spin, and near it between the two.
+/// Friction utilisation with the ellipsoid with the half axes of the friction set. It equals the set for pure sliding
+/// and pure spin, and approximates it in between.
 fn friction_used(most: f64, torsion: f64, slide: f64, torque: f64) -> f64 {
     let part = |force: f64, most: f64| if most > 0.0 { (force / most).abs() } else { 0.0 };
     f64::hypot(part(slide, most), part(torque, most * torsion)).min(1.0)

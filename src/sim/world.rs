@@ -1,26 +1,26 @@
 use std::time::Instant;
 
-use crate::body::{Bodies, Body, BodyId, BodyKind, Hand, HandId, RefactorPolicy, Step};
+use crate::body::{Bodies, Body, BodyId, Collider, ColliderId, Handle, RefactorPolicy, Step};
 use crate::contact::{
     Attachment, Contact, ContactParameters, Group, Islands, Materials, Proximity, System, signed_distance,
 };
 use crate::math::{StateHash, Vec3};
 use crate::solver::{ConvexParameters, GaussSeidel, SolverParameters, SolverStatus};
 
-/// What a world is run with.
+/// Parameters of a world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// Length of a step, s.
+    /// Time step, s.
     pub dt: f64,
     /// Acceleration of gravity, m/s².
     pub gravity: Vec3,
-    /// When soft bodies refresh their linearisation.
+    /// When soft bodies update their linearisation.
     pub refactor: RefactorPolicy,
-    /// How contact is found and made into constraints.
+    /// Parameters of contact.
     pub contact: ContactParameters,
-    /// How they are solved.
+    /// Parameters of the solver.
     pub solver: SolverParameters,
-    /// Time that the solver may take in a step, s; without a limit every run of the same input is the same.
+    /// Time limit of the solver per step, s; runs are reproducible without a limit.
     pub deadline: Option<f64>,
 }
 
@@ -37,47 +37,51 @@ impl Default for Parameters {
     }
 }
 
-/// How a step ended.
+/// Status of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// As it should.
+    /// Success.
     Done,
-    /// A number of the state is not finite; the world stands still until it is made anew.
+    /// A number of the state is not finite; the world makes no further steps.
     NotFinite,
+    /// A body is faster than [`TOP_SPEED`]; the world makes no further steps.
+    TooFast(BodyId),
 }
 
-/// What a step leaves behind.
+/// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepReport {
-    /// How it ended.
+    /// Status.
     pub status: Status,
     /// Hash of the state after it.
     pub hash: u64,
 }
 
-/// The bodies, what holds them together, and the clock.
-#[derive(Debug, Default)]
+/// The bodies, their attachments, and the clock.
+#[derive(Clone, Debug, Default)]
 pub struct World {
-    /// What it is run with.
+    /// Parameters.
     pub parameters: Parameters,
-    /// Everything that moves, and everything that does not.
+    /// All bodies, including static ones.
     pub bodies: Bodies,
-    /// What their surfaces are made of.
+    /// Surface materials.
     pub materials: Materials,
-    /// What holds bodies together.
+    /// Attachments between bodies.
     pub attachments: Vec<Attachment>,
-    /// Whether steps also leave their contact problem as rows with laws in [`World::system`], for other solvers.
+    /// Whether steps also build their contact problem as rows with laws in [`World::system`], for other solvers.
     pub keeps_rows: bool,
-    near: Proximity,
+    proximity: Proximity,
     system: System,
     statistics: Statistics,
     times: StageTimes,
-    /// Sweeps that the solver may make in the coming step, whatever the clock says.
+    /// Sweep limit of the next step, instead of the deadline.
     grant: Option<u64>,
-    /// Sweeps after which the deadline ended the solving of the last step, if it did.
+    /// Number of sweeps if the last step hit its deadline.
     cut_short: Option<u64>,
     steps: u64,
-    broken: bool,
+    /// Deepest point that the second search of the last step saw, m.
+    unlisted: f64,
+    stopped: Option<Status>,
 }
 
 impl World {
@@ -86,10 +90,22 @@ impl World {
         Self { parameters, ..Self::default() }
     }
 
-    /// Adds a hand.
-    pub fn add_hand(&mut self, hand: Hand) -> HandId {
-        self.bodies.hands.push(hand);
-        HandId::at(self.bodies.hands.len() - 1)
+    /// Adds a body without a name.
+    pub fn add<T: Body>(&mut self, body: T) -> Handle<T> {
+        self.bodies.add(body)
+    }
+
+    /// Adds a body with a name.
+    pub fn add_named<T: Body>(&mut self, name: &str, body: T) -> Handle<T> {
+        self.bodies.add_named(name, body)
+    }
+
+    /// Removes a body and the attachments that hold it. Other bodies keep their ids and their contacts.
+    pub fn remove(&mut self, id: impl Into<BodyId>) -> Option<Box<dyn Body>> {
+        let id = id.into();
+        let body = self.bodies.remove(id)?;
+        self.attachments.retain(|attachment| !attachment.holds(id));
+        Some(body)
     }
 
     /// Time, s.
@@ -104,21 +120,21 @@ impl World {
 
     /// One step (Talvas 2015, algorithm 1).
     ///
-    /// The free motion stands before the proximity, which looks at where the bodies are: the free motion changes how they move, not where
-    /// they are, and its velocities tell how far to look.
+    /// The free motion is computed before proximity: it changes velocities, not positions, and its velocities determine
+    /// the search distance.
     pub fn step(&mut self) -> StepReport {
-        if self.broken {
-            return self.report(Status::NotFinite);
+        if let Some(status) = self.stopped {
+            return self.report(status);
         }
         let step = self.step_input();
         let mut clock = Stopwatch::start();
-        self.times = StageTimes::default();
+        (self.times, self.unlisted) = (StageTimes::default(), 0.0);
         self.free_motion(&step);
         self.times.free = clock.lap();
-        self.near.find(&self.bodies, &self.materials, &self.parameters.contact, step.h);
+        self.proximity.find(&self.bodies, &self.materials, &self.parameters.contact, step.h);
         self.times.proximity = clock.lap();
         for attachment in &self.attachments {
-            self.near.contacts.extend(attachment.links(&self.bodies));
+            self.proximity.contacts.extend(attachment.links(&self.bodies));
         }
         if self.keeps_rows && self.parameters.contact.is_convex() {
             self.constrain(&step);
@@ -153,42 +169,56 @@ impl World {
 
     /// `A dv = b` for every body, without constraints.
     fn free_motion(&mut self, step: &Step) {
-        self.bodies.iter_mut().for_each(|body| body.free_motion(step));
+        self.bodies.for_each_part(|part| part.free_motion(step));
     }
 
-    /// The contact problem of the step: formulate, solve, apply, and look whether the contacts are where the problem predicted.
+    /// The contact problem of the step: formulate, solve, apply, and check the predicted gaps.
     fn resolve_contact(&mut self, step: &Step, clock: &mut Stopwatch) {
         let p = self.parameters;
         let solver = ConvexParameters { iterations: p.solver.iterations, ..Default::default() };
         let mut budget = Budget::new(p.deadline, self.grant.take(), clock.start);
         self.system.islands.forget_solutions();
-        self.system.start(&self.bodies, &self.near, &p.contact, step.h);
+        self.system.start(&self.bodies, &self.proximity, &p.contact, step.h);
         for pass in 0..Islands::passes() {
             let first = pass == 0;
-            self.system.formulate(&mut self.bodies, &self.near, &self.attachments, &p.contact, step.h, first);
+            self.system.formulate(&mut self.bodies, &self.proximity, &self.attachments, &p.contact, step.h, first);
             self.times.formulation += clock.lap();
             self.system.islands.solve(&solver, || budget.go_on());
             self.times.solve += clock.lap();
             self.system.islands.apply(&mut self.bodies, step.h, first);
             if first {
-                self.bodies.iter_mut().for_each(|body| body.advance(step.h));
+                self.bodies.for_each_part(|part| part.advance(step.h));
             }
-            self.follow_bones();
-            let again = self.system.islands.measure(&self.bodies, &self.near, p.contact.offset);
+            self.update_bodies();
+            let again = self.system.islands.measure(&self.bodies, &self.proximity, p.contact.offset);
             self.times.advance += clock.lap();
-            if !again || budget.ended {
+            let found = self.search_end(step, pass + 1 < Islands::passes() && !budget.ended);
+            self.times.proximity += clock.lap();
+            if !(again || found) || budget.ended {
                 break;
             }
         }
         self.cut_short = budget.ended.then_some(budget.spent);
-        self.system.keep(&self.bodies, &self.near, &p.contact, SLOW, step.h);
+        self.system.keep(&self.bodies, &self.proximity, &p.contact, SLOW, step.h);
         self.times.advance += clock.lap();
+    }
+
+    /// Searches for contacts at the end of the step that the search along the free motion did not list. Returns whether there are any.
+    fn search_end(&mut self, step: &Step, keep: bool) -> bool {
+        let (contact, islands) = (&self.parameters.contact, &self.system.islands);
+        let deviation = |body: BodyId, size: f64| islands.deviation(body, size, step.h);
+        let found = self.proximity.search_end(&self.bodies, &self.materials, contact, keep, deviation);
+        self.unlisted = found.deepest;
+        if found.contacts > 0 {
+            self.system.include_found(&self.bodies, &self.proximity, &self.parameters.contact, step.h);
+        }
+        found.contacts > 0
     }
 
     /// Contacts and attachments as rows with laws, and the contact problem of every group of bodies that touch.
     fn constrain(&mut self, step: &Step) {
-        self.system.build(&mut self.bodies, &mut self.near, &self.attachments, &self.parameters.contact);
-        self.system.assemble(&mut self.bodies, &self.near, &self.parameters.contact, step.h);
+        self.system.build(&mut self.bodies, &mut self.proximity, &self.attachments, &self.parameters.contact);
+        self.system.assemble(&mut self.bodies, &self.proximity, &self.parameters.contact, step.h);
     }
 
     /// The laws of contact and friction on velocities.
@@ -199,7 +229,7 @@ impl World {
             group.solve(&solver, || budget.go_on());
         }
         self.cut_short = budget.ended.then_some(budget.spent);
-        self.system.remember(&self.near, SLOW);
+        self.system.remember(&self.proximity, SLOW);
     }
 
     /// `v = v_free + h A⁻¹ Hᵀ λ`.
@@ -211,31 +241,33 @@ impl World {
 
     /// `q = q_t + h v`.
     fn advance(&mut self, step: &Step) {
-        self.bodies.iter_mut().for_each(|body| body.advance(step.h));
-        self.follow_bones();
+        self.bodies.for_each_part(|part| part.advance(step.h));
+        self.update_bodies();
     }
 
     /// Post-stabilisation: non-penetration on positions.
     fn correct_positions(&mut self, step: &Step) {
-        // Of places, not of speeds.
-        let fine = step.h * self.parameters.solver.fine;
-        let solver = GaussSeidel { parameters: SolverParameters { fine, ..self.parameters.solver } };
+        // In position units instead of velocities.
+        let stall_tolerance = step.h * self.parameters.solver.stall_tolerance;
+        let solver = GaussSeidel { parameters: SolverParameters { stall_tolerance, ..self.parameters.solver } };
         let offset = self.parameters.contact.offset;
-        if self.system.correct_positions(&mut self.bodies, &self.near, &solver, offset, step.h) {
-            self.follow_bones();
+        if self.system.correct_positions(&mut self.bodies, &self.proximity, &solver, offset, step.h) {
+            self.update_bodies();
         }
     }
 
-    fn follow_bones(&mut self) {
-        self.bodies.hands.iter_mut().for_each(Hand::follow_bones);
+    /// Recomputes what depends on the positions, such as the skin of hands.
+    fn update_bodies(&mut self) {
+        self.bodies.iter_mut().for_each(|(_, body)| body.update());
     }
 
-    /// Sums up how it went, and stops a world whose numbers ran away.
+    /// Collects the statistics, and stops a world with a non-finite state.
     fn close(&mut self) -> StepReport {
         let groups = self.system.groups();
         let solutions = || groups.iter().filter_map(|g| g.solution.as_ref());
-        let pairs = self.near.pairs.iter();
-        let depths = pairs.flat_map(|p| self.near.contacts[p.contacts.clone()].iter().map(|c| self.depth(p.b, c)));
+        let pairs = self.proximity.pairs.iter();
+        let depths = pairs.flat_map(|p| self.proximity.contacts[p.contacts.clone()].iter().map(|c| self.depth(p.b, c)));
+        let deepest = depths.fold(self.unlisted, f64::max);
         self.statistics = if self.parameters.contact.is_convex() {
             let islands = &self.system.islands;
             let patches = || islands.solved_patches(self.parameters.dt);
@@ -246,7 +278,7 @@ impl World {
                 iterations: islands.solutions().map(|s| s.iterations).max().unwrap_or(0),
                 residual: islands.solutions().map(|s| s.residual).fold(0.0, f64::max),
                 unconverged: islands.unconverged(),
-                penetration: depths.fold(0.0, f64::max),
+                penetration: deepest,
             }
         } else {
             Statistics {
@@ -256,34 +288,49 @@ impl World {
                 iterations: solutions().map(|s| s.iterations).max().unwrap_or(0),
                 residual: solutions().map(|s| s.residual).fold(0.0, f64::max),
                 unconverged: solutions().filter(|s| s.status != SolverStatus::Converged).count(),
-                penetration: depths.fold(0.0, f64::max),
+                penetration: deepest,
             }
         };
-        let finite = self.bodies.iter().all(Body::is_finite);
-        self.broken = !finite;
-        self.report(if finite { Status::Done } else { Status::NotFinite })
+        self.stopped = self.fault();
+        self.report(self.stopped.unwrap_or(Status::Done))
     }
 
-    /// How deep the one point of a contact is inside the other body. The fixed direction would say too much beyond an edge, so what it
-    /// says is inside is measured against the shape.
-    fn depth(&self, other: BodyId, contact: &Contact) -> f64 {
+    /// What stops the world, if anything does.
+    fn fault(&self) -> Option<Status> {
+        if !self.bodies.iter().all(|(_, body)| body.is_finite()) {
+            return Some(Status::NotFinite);
+        }
+        self.bodies.ids().find(|&id| self.top_speed(id) > TOP_SPEED).map(Status::TooFast)
+    }
+
+    /// An upper bound of the speed of a body, m/s.
+    pub fn top_speed(&self, id: BodyId) -> f64 {
+        self.proximity.top_speed(&self.bodies, id)
+    }
+
+    /// Depth of the first point of a contact inside the other body. The fixed normal overestimates it beyond an edge,
+    /// so the depth is limited by the distance to the shape.
+    fn depth(&self, other: ColliderId, contact: &Contact) -> f64 {
         let along = -contact.gap_now(&self.bodies, 0.0);
         if along <= 0.0 {
             return 0.0;
         }
-        let (shape, pose) = match self.bodies.kind(other) {
-            BodyKind::Rigid(i) => (self.bodies.rigid[i].shape(), self.bodies.rigid[i].pose()),
-            BodyKind::Fixed(i) => (self.bodies.fixed[i].shape(), *self.bodies.fixed[i].pose()),
-            _ => return along,
+        let Some(Collider::Shape(on)) = self.bodies.get(other.body).map(|body| body.collider(other.index())) else {
+            return along;
         };
-        let place = contact.a.place(&self.bodies) - pose.translation.vector;
-        let local = pose.rotation.inverse_transform_vector(&place);
-        along.min(-signed_distance(shape, &local).distance)
+        let place = contact.a.place(&self.bodies) - on.pose.translation.vector;
+        let local = on.pose.rotation.inverse_transform_vector(&place);
+        along.min(-signed_distance(on.shape, &local).distance)
     }
 
-    /// What was close in the last step.
-    pub fn near(&self) -> &Proximity {
-        &self.near
+    /// Contacts detected in the last step.
+    pub fn proximity(&self) -> &Proximity {
+        &self.proximity
+    }
+
+    /// Forgets the distances that proximity keeps from step to step. The results of later steps do not change.
+    pub fn forget_distances(&mut self) {
+        self.proximity.forget_distances();
     }
 
     /// The constraints of the last step, and the problems they made.
@@ -298,38 +345,38 @@ impl World {
     /// Hash of the state of all bodies.
     pub fn state_hash(&self) -> u64 {
         let mut hash = StateHash::default();
-        self.bodies.iter().for_each(|body| body.hash(&mut hash));
+        self.bodies.iter().for_each(|(_, body)| body.hash(&mut hash));
         hash.value()
     }
 
-    /// How the last step's contact went.
+    /// Contact statistics of the last step.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
     }
 
-    /// Sweeps, of all groups together, after which the deadline ended the solving of the last step; `None` if it did not.
+    /// Number of sweeps, of all groups together, if the last step hit its deadline.
     pub fn cut_short(&self) -> Option<u64> {
         self.cut_short
     }
 
-    /// Has the solver end in the coming step after that many sweeps, and not by the clock: what the clock decided once is repeated so.
+    /// Caps the sweeps of the next step, to replay a run that hit its deadline.
     pub fn grant_sweeps(&mut self, sweeps: u64) {
         self.grant = Some(sweeps);
     }
 
-    /// How long the stages of the last step took.
+    /// Stage times of the last step.
     pub fn times(&self) -> &StageTimes {
         &self.times
     }
 }
 
-/// Iterations that a step may spend: until its deadline, or as many as it is granted.
+/// Iteration budget of a step: until its deadline, or a given number.
 struct Budget {
     deadline: Option<f64>,
     grant: Option<u64>,
     started: Instant,
     spent: u64,
-    /// Whether it ran out. Once it has it has for all islands, so that the count says where.
+    /// Whether it is exhausted. This holds for all later islands, so that the count is reproducible.
     ended: bool,
 }
 
@@ -349,7 +396,7 @@ impl Budget {
     }
 }
 
-/// Times of laps.
+/// Lap timer.
 struct Stopwatch {
     start: Instant,
     lap: Instant,
@@ -361,46 +408,49 @@ impl Stopwatch {
         Self { start: now, lap: now }
     }
 
-    /// Since the last lap, s.
+    /// Time since the last lap, s.
     fn lap(&mut self) -> f64 {
         let now = Instant::now();
         now.duration_since(std::mem::replace(&mut self.lap, now)).as_secs_f64()
     }
 
-    /// Since the start, s.
+    /// Time since the start, s.
     fn total(&self) -> f64 {
         self.lap.duration_since(self.start).as_secs_f64()
     }
 }
 
+/// Speed beyond which a body stops the world, m/s. Contact cannot follow such a body: it moves a metre in a step of 1 ms.
+pub const TOP_SPEED: f64 = 1000.0;
+
 /// Contacts that move slower than this are held by the friction of rest, m/s.
 const SLOW: f64 = 1e-3;
 
-/// How the contact of a step went.
+/// Contact statistics of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// Contacts that took part.
+    /// Contacts in constraints.
     pub contacts: usize,
     /// Rows of all problems.
     pub constraints: usize,
     /// Groups of touching bodies.
     pub groups: usize,
-    /// Most sweeps of the solver in a group.
+    /// Maximum number of solver sweeps in a group.
     pub iterations: usize,
-    /// Greatest residual of a group.
+    /// Maximum residual of a group.
     pub residual: f64,
-    /// Groups in which the solver came to no end.
+    /// Number of groups in which the solver did not converge.
     pub unconverged: usize,
-    /// Deepest point left inside another body after the step, m.
+    /// Maximum penetration after the step, m.
     pub penetration: f64,
 }
 
-/// Time that the stages of a step took, s. A stage that the method does not have took none.
+/// Stage times of a step, s. Stages that the method does not have are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageTimes {
     /// Free motion of all bodies.
     pub free: f64,
-    /// Finding what is close.
+    /// Proximity.
     pub proximity: f64,
     /// Building the convex contact problem of every island, in all passes.
     pub formulation: f64,
@@ -430,7 +480,7 @@ impl StageTimes {
         Self::NAMES.into_iter().zip(self.stages())
     }
 
-    /// The whole cost of contact: every stage but free motion and proximity, s.
+    /// Total contact cost: all stages except free motion and proximity, s.
     pub fn contact(&self) -> f64 {
         self.stages()[2..].iter().sum()
     }

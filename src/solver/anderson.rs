@@ -1,15 +1,15 @@
 use nalgebra::{SMatrix, SVector};
 
-/// Pairs of a point and its image that are remembered.
+/// Number of stored pairs of a point and its image.
 const WINDOW: usize = 6;
 
-/// Anderson's acceleration of a fixed-point iteration `x ← G(x)`: the next point is the mixture of the last images whose mixed residual
-/// `G(x) − x` is least. On contact problems it makes up for the slow tail of Gauss–Seidel; where the laws switch it may overshoot, so
-/// the residual is watched, and it starts anew when that has grown.
+/// Anderson acceleration of a fixed-point iteration `x ← G(x)`: the next point is the combination of the last images
+/// with the smallest combined residual `G(x) − x`. On contact problems it speeds up the slow tail of Gauss–Seidel;
+/// where the laws switch it may overshoot, so it restarts when the residual has grown.
 #[derive(Clone, Debug, Default)]
 pub struct Anderson {
     n: usize,
-    /// How many differences are remembered, and where the next one goes.
+    /// Number of stored differences, and the index of the next one.
     count: usize,
     next: usize,
     /// Last image and scaled residual.
@@ -19,13 +19,13 @@ pub struct Anderson {
     /// Differences of successive images and residuals, one after another.
     images: Vec<f64>,
     residuals: Vec<f64>,
-    /// The point whose residual was least so far.
+    /// The point with the smallest residual so far.
     best: Vec<f64>,
     least: f64,
 }
 
 impl Anderson {
-    /// Forgets everything but memory.
+    /// Clears the history but keeps its memory.
     pub fn start(&mut self, n: usize) {
         self.n = n;
         self.least = f64::INFINITY;
@@ -34,7 +34,7 @@ impl Anderson {
         for (memory, size) in single.into_iter().chain(many) {
             memory.clear();
             if memory.capacity() < size {
-                // With room for a few contacts more.
+                // With room for a few more contacts.
                 memory.reserve(2 * size);
             }
             memory.resize(size, 0.0);
@@ -46,7 +46,7 @@ impl Anderson {
         (self.count, self.next, self.has_last) = (0, 0, false);
     }
 
-    /// Takes the image of a point in, and replaces it by the next point to try. `scale` brings residuals to one unit.
+    /// Adds the image of a point, and replaces it by the next point to try. `scale` converts residuals to one unit.
     pub fn mix(&mut self, point: &[f64], image: &mut [f64], scale: impl Fn(usize) -> f64) {
         let n = self.n;
         let slot = self.next * n;
@@ -103,9 +103,10 @@ impl Anderson {
 mod tests {
     use super::*;
 
-    /// On a linear iteration in few dimensions it ends after as many rounds as there are dimensions, up to rounding.
+    /// On a linear iteration in few dimensions it terminates after as many iterations as there are dimensions, up to
+    /// rounding.
     #[test]
-    fn a_slow_linear_iteration_ends_soon() {
+    fn a_slow_linear_iteration_is_accelerated() {
         let rates = [0.99, 0.9, -0.95];
         let target = [1.0, -2.0, 3.0];
         let mut x = [0.0; 3];

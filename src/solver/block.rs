@@ -4,36 +4,36 @@ use super::ball::{solve_in_ball, solve_in_disc};
 use super::gauss_seidel::SolverParameters;
 use crate::problem::{ContactPatch, ContactProblem, FrictionModel, Law};
 
-/// Rounds between normal force and friction inside a block.
+/// Iterations between normal force and friction inside a block.
 const INNER: usize = 8;
 
-/// The rows of one contact, or of one aggregate, as the other blocks leave them: `v = outside + W x`. Rows that the law does not have
-/// stay at zero.
-pub(super) struct Block<'p> {
+/// The rows of one contact or aggregate for given forces of the other blocks: `v = outside + W x`. Rows that the law
+/// does not have are zero.
+pub(super) struct LocalProblem<'p> {
     law: &'p Law,
     rows: usize,
     w: Matrix4<f64>,
     outside: Vector4<f64>,
-    /// Free velocity of the whole problem along the rows of friction.
+    /// Free velocity of the whole problem along the friction rows.
     at_free: Vector3<f64>,
-    /// Forces as they stand.
+    /// Current forces.
     pub own: Vector4<f64>,
 }
 
-/// Friction with the normal force as it stands: `u = free + W f`.
+/// Friction for the current normal force: `u = free + W f`.
 struct FrictionBlock {
     w: Matrix3<f64>,
     free: Vector3<f64>,
     /// The free velocity of the whole problem along these rows.
     at_free: Vector3<f64>,
-    /// Coefficient of friction times the normal force, N.
+    /// Friction coefficient times the normal force, N.
     bound: f64,
-    /// Forces to start from.
+    /// Initial forces.
     start: Vector3<f64>,
 }
 
-impl<'p> Block<'p> {
-    /// The velocity that the other blocks give it is summed up once; what happens inside the block is then a matter of its own few rows.
+impl<'p> LocalProblem<'p> {
+    /// Velocity due to the other blocks is summed once; the local solve then involves only its own few rows.
     pub fn gather(problem: &ContactProblem, first: usize, law: &'p Law, forces: &[f64]) -> Self {
         let rows = law.rows();
         let (mut w, mut own, mut outside) = (Matrix4::identity(), Vector4::zeros(), Vector4::zeros());
@@ -48,13 +48,13 @@ impl<'p> Block<'p> {
         Self { law, rows, w, outside, at_free, own }
     }
 
-    /// By how much another force changes the velocities along the rows, each by itself.
+    /// Velocity change along each row due to a change of the forces.
     pub fn change(&self, to: &Vector4<f64>) -> f64 {
         (0..self.rows).map(|i| (self.w[(i, i)] * (to[i] - self.own[i])).abs()).fold(0.0, f64::max)
     }
 
-    /// The forces that obey the law.
-    pub fn answer(&self, parameters: &SolverParameters) -> Vector4<f64> {
+    /// The forces that satisfy the law.
+    pub fn solve(&self, parameters: &SolverParameters) -> Vector4<f64> {
         let (w, outside, mut own) = (&self.w, &self.outside, self.own);
         let speed = (0..self.rows).map(|i| outside[i].abs()).fold(0.0, f64::max);
         for _ in 0..INNER {
@@ -89,17 +89,18 @@ impl<'p> Block<'p> {
         own
     }
 
-    /// How the answer follows what the other blocks do: `∂x/∂outside`.
+    /// Derivative of the solution with respect to the other blocks: `∂x/∂outside`.
     ///
-    /// A block that is open stays so. In one that presses, `w_nn dλ + w_nf·df = −dv_n`; and friction `f = −μ λ ∇φ(u)` with
+    /// An open block stays open. In a closed one, `w_nn dλ + w_nf·df = −dv_n`; and friction `f = −μ λ ∇φ(u)` with
     /// `u = outside_f + W_ff f + w_fn λ` follows by `df = −g dλ − K du`, `g = μ ∇φ` and `K = μ λ ∇²φ`, where `φ(u)` is how fast a unit of
-    /// friction dissipates. Lengths in `φ` are smoothed as in the law, so that `K` of what sticks is merely large.
-    pub fn derivative(&self, answer: &Vector4<f64>, smooth: f64, damping: f64) -> Matrix4<f64> {
-        if answer[0] <= 0.0 {
+    /// friction dissipates. Norms in `φ` are smoothed as in the law, so that `K` of a sticking contact is finite but
+    /// large.
+    pub fn derivative(&self, solution: &Vector4<f64>, smooth: f64, damping: f64) -> Matrix4<f64> {
+        if solution[0] <= 0.0 {
             return Matrix4::zeros();
         }
-        let u = (self.outside + self.w * answer).fixed_rows::<3>(1).into_owned();
-        let (g, k) = self.friction_slope(&u, answer[0], smooth);
+        let u = (self.outside + self.w * solution).fixed_rows::<3>(1).into_owned();
+        let (g, k) = self.friction_slope(&u, solution[0], smooth);
         let w = (1.0 + damping) * self.w;
         let (w_ff, w_fn) = (w.fixed_view::<3, 3>(1, 1), w.fixed_view::<3, 1>(1, 0));
         let mut left = Matrix4::identity();
@@ -136,7 +137,7 @@ impl<'p> Block<'p> {
     }
 }
 
-/// Gradient and Hessian of `√(|a ∘ u|² + smooth²)`, each axis stretched by its factor.
+/// Gradient and Hessian of `√(|a ∘ u|² + smooth²)`, with a scale factor per axis.
 fn smooth_length(u: &Vector3<f64>, stretch: &Vector3<f64>, smooth: f64) -> (Vector3<f64>, Matrix3<f64>) {
     let v = stretch.component_mul(u);
     let inverse = 1.0 / (v.norm_squared() + smooth * smooth).sqrt().max(f64::MIN_POSITIVE);
@@ -145,8 +146,8 @@ fn smooth_length(u: &Vector3<f64>, stretch: &Vector3<f64>, smooth: f64) -> (Vect
     (axes * c, inverse * (axes * (Matrix3::identity() - c * c.transpose()) * axes))
 }
 
-/// Bounds on force and torque per unit of `μ λ_n`, from the gradient of the dissipation at the free velocity; at rest it has none, and
-/// each is taken in full (Talvas 2015, eq. 18–20).
+/// Bounds on force and torque per unit of `μ λ_n`, from the gradient of the dissipation at the free velocity; at rest
+/// it is undefined, and both have their maximum (Talvas 2015, eq. 18–20).
 fn paper_bounds(patch: &ContactPatch, at_free: &Vector3<f64>, smooth: f64) -> (f64, f64) {
     if patch.support(at_free) > smooth {
         let gradient = patch.opposing(at_free, 0.0);
@@ -162,7 +163,8 @@ impl FrictionBlock {
         let bound = *bound;
         match model {
             FrictionModel::Exact => {
-                // What stops all motion is the answer if the set has it; the points on its axes and all between them it has for sure.
+                // The sticking force is the solution if it is in the set; the set contains the hull of the points on
+                // its axes.
                 if let Some(stop) = w.cholesky().map(|factor| -factor.solve(free))
                     && stop.xy().norm() * patch.torsion() + stop.z.abs() <= bound * patch.torsion()
                 {
@@ -177,7 +179,7 @@ impl FrictionBlock {
                 axes * solve_in_ball(&(axes * w * axes), &(axes * free), bound)
             }
             FrictionModel::Coulomb => {
-                // The torque row stays at zero, so the tangential rows are those of a point contact.
+                // The torque row is zero, so the tangential rows are those of a point contact.
                 let slip = solve_in_disc(&w.fixed_view::<2, 2>(0, 0).into_owned(), &free.xy(), bound);
                 Vector3::new(slip.x, slip.y, 0.0)
             }
@@ -210,7 +212,7 @@ mod tests {
         -1.0..1.0f64
     }
 
-    /// A block with a well-conditioned operator of its own, which presses.
+    /// A closed block with a well-conditioned operator.
     fn problem(law: Law, numbers: &[f64]) -> ContactProblem {
         let n = law.rows();
         let mut delassus = vec![0.0; n * n];
@@ -241,26 +243,26 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
-        /// The derivative of a block's answer is what central differences of the answer say, wherever the law has no kink nearby.
+        /// The derivative of a block's solution agrees with central differences, away from kinks of the law.
         #[test]
-        fn the_derivative_is_that_of_the_answer(law in laws(), numbers in prop::collection::vec(number(), 24)) {
+        fn the_derivative_matches_the_solution(law in laws(), numbers in prop::collection::vec(number(), 24)) {
             let problem = problem(law, &numbers);
             let (n, law) = (problem.rows(), &problem.laws[0]);
             let parameters = SolverParameters { tolerance: 1e-15, ..Default::default() };
-            let answer = |shift: usize, by: f64| {
+            let solution = |shift: usize, by: f64| {
                 let mut moved = problem.clone();
                 moved.free[shift] += by;
-                let mut block = Block::gather(&moved, 0, law, &vec![0.0; n]);
-                // The rounds inside a block are a few a visit.
+                let mut block = LocalProblem::gather(&moved, 0, law, &vec![0.0; n]);
+                // A block makes only a few iterations per visit.
                 for _ in 0..40 {
-                    block.own = block.answer(&parameters);
+                    block.own = block.solve(&parameters);
                 }
                 block.own
             };
-            let block = Block::gather(&problem, 0, law, &vec![0.0; n]);
-            let x = answer(0, 0.0);
+            let block = LocalProblem::gather(&problem, 0, law, &vec![0.0; n]);
+            let x = solution(0, 0.0);
             let derivative = block.derivative(&x, parameters.smooth, 0.0);
-            // Away from the kinks: everything slides, or everything sticks by far.
+            // Away from kinks: everything slides, or everything sticks by far.
             let u = block.outside + block.w * x;
             let slowest = match law {
                 Law::Aggregate { patch, friction: FrictionModel::Exact, .. } => {
@@ -278,7 +280,7 @@ mod tests {
             prop_assume!(slowest > 0.05 || sticks);
             for j in 0..n {
                 let step = 1e-6;
-                let difference = (answer(j, step) - answer(j, -step)) / (2.0 * step);
+                let difference = (solution(j, step) - solution(j, -step)) / (2.0 * step);
                 for i in 0..n {
                     let (a, b) = (derivative[(i, j)], difference[i]);
                     prop_assert!((a - b).abs() < 2e-3 * (1.0 + b.abs()), "{i} {j}: {a} {b} of {law:?}");

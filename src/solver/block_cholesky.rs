@@ -2,7 +2,8 @@ use super::kernels::eliminate;
 
 /// Cholesky factorisation `A = UᵀU` of a symmetric positive definite matrix of dense blocks, most of them zero.
 ///
-/// Blocks are eliminated in an order of least degree. The row of blocks of each is a front: its own columns and those of the blocks it is
+/// Blocks are eliminated in minimum-degree order. The block row of each is a front: its own columns and those of the
+/// blocks it is
 /// coupled with that are eliminated later, side by side. Eliminating it is a dense partial factorisation, whose Schur complement is added
 /// to the fronts of those blocks. For a hand the fronts are the tissues (each coupled with one finger, the palm and what it touches),
 /// then the fingers, then the palm and the objects.
@@ -32,17 +33,18 @@ struct Front {
     neighbours: [usize; 2],
 }
 
-/// Where the entries of one pair of blocks are: entry `(i, j)` at `start + i · stride + j`, rows being those of the block eliminated first.
+/// Location of the entries of one pair of blocks: entry `(i, j)` at `start + i · stride + j`, where rows are those of
+/// the block eliminated first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub start: usize,
     pub stride: usize,
-    /// Whether the rows belong to the second block that was asked for.
+    /// Whether the rows belong to the second block of the pair.
     pub swapped: bool,
 }
 
 impl BlockCholesky {
-    /// Prepares for blocks of some sizes, of which some pairs are coupled. Does nothing if it was prepared for the same.
+    /// Analyses the pattern of coupled blocks with some sizes. Does nothing if it is unchanged.
     pub fn analyse(&mut self, sizes: &[usize], pairs: impl Iterator<Item = [u32; 2]>) {
         self.sorted.clear();
         self.sorted.extend(pairs.filter(|[a, b]| a != b).map(|[a, b]| [a.min(b), a.max(b)]));
@@ -120,7 +122,7 @@ impl BlockCholesky {
         self.starts[block]
     }
 
-    /// Where the entries of a pair of blocks are.
+    /// Location of the entries of a pair of blocks.
     pub(super) fn place(&self, a: usize, b: usize) -> Place {
         let swapped = self.rank[a] > self.rank[b];
         let (row, column) = if swapped { (b, a) } else { (a, b) };
@@ -129,24 +131,24 @@ impl BlockCholesky {
         let column = if row == column {
             0
         } else {
-            // Every pair that is asked for was among those analysed.
+            // Every requested pair is among the analysed ones.
             around.iter().find(|(c, _)| *c as usize == column).map_or(0, |(_, at)| *at as usize)
         };
         Place { start: front.start + column, stride: front.width, swapped }
     }
 
-    /// The entries, to be filled; all zero at first.
+    /// The entries, initially zero, to be filled.
     pub(super) fn cleared(&mut self) -> &mut [f64] {
         self.values.fill(0.0);
         &mut self.values
     }
 
-    /// The entries, to be added to.
+    /// The entries, for accumulation.
     pub(super) fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
     }
 
-    /// Factors what was filled in. False if the matrix is not positive definite.
+    /// Factors the matrix. False if it is not positive definite.
     pub fn factor(&mut self) -> bool {
         for step in 0..self.order.len() {
             let block = self.order[step] as usize;
@@ -230,7 +232,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A random sparse positive definite matrix of blocks is solved as a dense one, whatever is coupled with what.
+        /// A random sparse positive definite block matrix is solved like a dense one, for any coupling pattern.
         #[test]
         fn solves_what_was_filled_in(
             sizes in prop::collection::vec(1usize..7, 1..9),
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_positive_definite_is_refused() {
+    fn an_indefinite_matrix_is_rejected() {
         let mut cholesky = BlockCholesky::default();
         cholesky.analyse(&[1, 1], [[0, 1]].into_iter());
         let (a, b, c) = (cholesky.place(0, 0).start, cholesky.place(1, 1).start, cholesky.place(0, 1).start);

@@ -1,24 +1,37 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::block_cholesky::{BlockCholesky, Place};
+use super::dual::{Dual, RowState};
 use super::gauss_seidel::{Solution, SolverStatus};
+use super::kernels::add_scaled;
 use crate::math::Vec3;
 use crate::problem::{ConvexProblem, Entry, Segment};
 
 /// Newton's method with a line search on a [`ConvexProblem`], with all its working memory.
 ///
-/// Each iteration solves `H dx = −∇c` with the Hessian of the cost by [`BlockCholesky`]. Along `dx` the cost is convex; the full step is
+/// Each iteration solves `H dx = −∇c` with the Hessian of the cost, by [`BlockCholesky`] or, where that is cheaper, with the soft bodies
+/// eliminated by their compliance (`Dual`). Along `dx` the cost is convex; the full step is
 /// taken unless its slope has turned, and then the zero of the slope is bracketed. It ends when a full step moves no contact by more than
 /// the tolerance.
 ///
-/// The friction patches start from the pressures of the last step. Once the iteration has nearly converged they follow the pressures of this
-/// step, at most `FOLLOWED` times; then they stay, so that the problem that is left is convex and converges.
+/// The friction patches start with the pressures of the last step. Once the iteration has nearly converged they follow
+/// the pressures of this
+/// step, at most `FOLLOWED` times; then they are fixed, so that the remaining problem is convex and converges.
 #[derive(Clone, Debug, Default)]
 pub struct ConvexNewton {
     cholesky: BlockCholesky,
+    /// Whether the pattern of the Hessian was analysed in this solve.
+    analysed: bool,
+    dual: Dual,
+    /// First unknown of each block.
+    starts: Vec<usize>,
     gradient: Vec<f64>,
     step: Vec<f64>,
     product: Vec<f64>,
+    /// `A x` of soft bodies, and `A dx` of the step.
+    momentum: Vec<f64>,
+    /// Force and stiffness of contacts, then of attachment rows.
+    single: Vec<[f64; 2]>,
     /// Gap of each contact and how the step changes it, m.
     gaps: Vec<[f64; 2]>,
     shears: Vec<[Vector3<f64>; 2]>,
@@ -26,18 +39,18 @@ pub struct ConvexNewton {
     places: Vec<Place>,
     patch_places: Vec<Place>,
     values: Vec<f64>,
-    /// Whether friction that slips counts with its secant stiffness.
+    /// Whether slipping contacts use the secant stiffness.
     secant: bool,
-    /// Whether that of patches of several contacts does.
+    /// Whether slipping patches of several contacts do.
     secant_patches: bool,
 }
 
-/// What the method is run with.
+/// Parameters of the method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConvexParameters {
-    /// It ends when a full step moves no contact by more than this, m.
+    /// Convergence tolerance: maximum displacement of a contact by a full step, m.
     pub tolerance: f64,
-    /// Most iterations.
+    /// Maximum number of iterations.
     pub iterations: usize,
     /// Stiffness of attachments, N/m.
     pub attachment_stiffness: f64,
@@ -49,27 +62,27 @@ impl Default for ConvexParameters {
     }
 }
 
-/// Times that friction follows the pressure within a solve; across steps it goes on.
+/// Maximum number of pressure updates of friction within a solve; across steps they continue.
 const FOLLOWED: usize = 1;
 
-/// Relative change of pressure below which friction need not follow it any further.
+/// Relative change of pressure below which friction is not updated.
 const SETTLED: f64 = 0.02;
 
-/// Step below which the pressures are good enough for friction to follow, m.
+/// Step size below which the pressures are accurate enough for a friction update, m.
 const NEARLY: f64 = 1e-6;
 
-/// Slope of the cost that a step may leave, as part of that at its start.
+/// Slope of the cost after the line search, relative to that at its start.
 const FLAT: f64 = 0.5;
 
-/// After a step of which less than this part was taken, friction counts with its secant stiffness.
+/// After a step shorter than this fraction, slipping contacts use the secant stiffness.
 const SHORT: f64 = 0.5;
 
-/// Iterations after which that holds for patches of several contacts too, every second time.
+/// Iterations after which patches of several contacts do so too, every second time.
 const SLOW: usize = 30;
 
 impl ConvexNewton {
-    /// Solves from the `x` that is there. `go_on` is asked before each iteration but the first: a deadline may end it, but every problem
-    /// gets one step that lowers its cost.
+    /// Solves from the current `x`. `go_on` is called before each iteration except the first: a deadline may end the
+    /// solve, but every problem gets one step that lowers its cost.
     pub fn solve(
         &mut self,
         problem: &mut ConvexProblem,
@@ -77,7 +90,7 @@ impl ConvexNewton {
         parameters: &ConvexParameters,
         mut go_on: impl FnMut() -> bool,
     ) -> Solution {
-        self.prepare(problem);
+        self.prepare(problem, x);
         (self.secant, self.secant_patches) = (false, false);
         let (mut residual, mut status) = (f64::INFINITY, SolverStatus::IterationLimit);
         let (mut iterations, mut refreshes) = (0, 0);
@@ -88,21 +101,18 @@ impl ConvexNewton {
                 status = SolverStatus::Deadline;
                 break;
             }
-            self.assemble(problem, x, parameters);
-            if !self.cholesky.factor() {
+            self.assemble_gradient(problem, x, parameters);
+            if !self.solve_for_step(problem, x, iterations <= SLOW) {
                 status = SolverStatus::Stalled;
                 break;
             }
-            self.step.clear();
-            self.step.extend(self.gradient.iter().map(|g| -g));
-            self.cholesky.solve(&mut self.step);
             residual = self.measure_step(problem);
             if !residual.is_finite() {
                 status = SolverStatus::Stalled;
                 break;
             }
             iterations += 1;
-            // Below the tolerance the slope of the cost is rounding.
+            // Below the tolerance the slope of the cost is rounding error.
             let part = if residual <= parameters.tolerance { 1.0 } else { self.search(problem, x, parameters) };
             self.advance(x, part);
             let full = part == 1.0;
@@ -124,8 +134,47 @@ impl ConvexNewton {
         Solution { status, iterations, residual }
     }
 
+    /// Starts a solve.
+    fn prepare(&mut self, problem: &ConvexProblem, x: &[f64]) {
+        self.starts.clear();
+        let mut start = 0;
+        for size in &problem.sizes {
+            self.starts.push(start);
+            start += size;
+        }
+        self.analysed = false;
+        if problem.compliances.is_empty() {
+            self.analyse(problem);
+        }
+        self.dual.prepare(problem);
+        self.momentum.clear();
+        self.momentum.resize(x.len(), 0.0);
+        self.add_products(problem, true, x, |newton| &mut newton.momentum);
+    }
+
+    /// Adds `A v` of the soft bodies or of the others to a vector of the working memory.
+    fn add_products(
+        &mut self,
+        problem: &ConvexProblem,
+        soft: bool,
+        v: &[f64],
+        onto: impl Fn(&mut Self) -> &mut Vec<f64>,
+    ) {
+        let mut sum = std::mem::take(onto(self));
+        for q in problem.quadratic.iter().filter(|q| self.dual.is_soft(q.blocks[0]) == soft) {
+            let [a, b] = q.blocks.map(|b| b as usize);
+            let (rows, columns) = (problem.sizes[a], problem.sizes[b]);
+            let block = &problem.quadratic_values[q.start..q.start + rows * columns];
+            multiply(block, rows, columns, [self.starts[a], self.starts[b]], v, &mut sum);
+        }
+        *onto(self) = sum;
+    }
+
     /// Analyses the pattern, and finds where the entries of every contact go.
-    fn prepare(&mut self, problem: &ConvexProblem) {
+    fn analyse(&mut self, problem: &ConvexProblem) {
+        if std::mem::replace(&mut self.analysed, true) {
+            return;
+        }
         let segments = &problem.segments;
         let jacobians =
             problem.contacts.iter().map(|c| c.segments).chain(problem.equalities.iter().map(|e| e.segments));
@@ -164,7 +213,7 @@ impl ConvexNewton {
     fn displacement(&self, problem: &ConvexProblem, segments: [u32; 2], x: &[f64]) -> Vec3 {
         let mut moved = Vec3::zeros();
         for segment in &problem.segments[segments[0] as usize..segments[1] as usize] {
-            let start = self.cholesky.start(segment.block as usize);
+            let start = self.starts[segment.block as usize];
             for entry in entries_of(problem, segment) {
                 moved += x[start + entry.local as usize] * entry.column;
             }
@@ -191,7 +240,7 @@ impl ConvexNewton {
         self.errors = errors;
     }
 
-    /// Takes pressures over from the gaps if `from_gaps`, and lets the friction patches follow. Returns the largest relative change.
+    /// Updates pressures from the gaps if `from_gaps`, and the friction patches. Returns the largest relative change.
     fn follow_pressure(&mut self, problem: &mut ConvexProblem, x: &[f64], from_gaps: bool) -> f64 {
         let ConvexProblem { contacts, patches, patch_count, members, segments, entries, .. } = problem;
         if from_gaps {
@@ -200,6 +249,7 @@ impl ConvexNewton {
                 contact.follow();
             }
         }
+        self.dual.outdate_patches();
         let mut changed = 0.0f64;
         for patch in &mut patches[..*patch_count] {
             changed = changed.max(patch.refresh(members, contacts, segments, entries));
@@ -209,7 +259,7 @@ impl ConvexNewton {
             let mut z = patch.offset;
             if patch.pressure > 0.0 {
                 for &(block, first) in &patch.blocks {
-                    let (start, size) = (self.cholesky.start(block as usize), problem.sizes[block as usize]);
+                    let (start, size) = (self.starts[block as usize], problem.sizes[block as usize]);
                     for k in 0..3 {
                         let row = &patch.rows[k * patch.width + first..k * patch.width + first + size];
                         z[k] += row.iter().zip(&x[start..start + size]).map(|(r, x)| r * x).sum::<f64>();
@@ -221,18 +271,84 @@ impl ConvexNewton {
         changed
     }
 
-    /// Gradient and Hessian of the cost.
-    fn assemble(&mut self, problem: &mut ConvexProblem, x: &[f64], parameters: &ConvexParameters) {
+    /// Gradient of the cost, and force and stiffness of all rows.
+    fn assemble_gradient(&mut self, problem: &mut ConvexProblem, x: &[f64], parameters: &ConvexParameters) {
+        self.gradient.clear();
+        self.gradient.extend_from_slice(&self.momentum);
+        self.add_products(problem, false, x, |newton| &mut newton.gradient);
         let (secant, aggregates) = (self.secant, self.secant_patches);
-        let Self { cholesky, gradient, gaps, shears, errors, places, patch_places, values, .. } = self;
-        gradient.clear();
-        gradient.resize(x.len(), 0.0);
-        for q in &problem.quadratic {
-            let [a, b] = q.blocks.map(|b| b as usize);
-            let (rows, columns) = (problem.sizes[a], problem.sizes[b]);
-            let block = &problem.quadratic_values[q.start..q.start + rows * columns];
-            multiply(block, rows, columns, [cholesky.start(a), cholesky.start(b)], x, gradient);
+        let Self { gradient, gaps, shears, errors, starts, single, .. } = self;
+        let k = parameters.attachment_stiffness;
+        single.clear();
+        single.extend(
+            problem.contacts.iter().zip(&*gaps).map(|(contact, [gap, _])| <[f64; 2]>::from(contact.force(*gap))),
+        );
+        single.extend(errors.iter().map(|[error, _]| [-k * error, k]));
+        let contacts = problem.contacts.iter().map(|c| (c.segments, c.normal));
+        let rows = contacts.chain(problem.equalities.iter().map(|e| (e.segments, e.direction)));
+        for ((segments, direction), &[force, _]) in rows.zip(&*single).filter(|(_, [force, _])| *force != 0.0) {
+            for segment in &problem.segments[segments[0] as usize..segments[1] as usize] {
+                let start = starts[segment.block as usize];
+                for entry in entries_of(problem, segment) {
+                    gradient[start + entry.local as usize] -= force * direction.dot(&entry.column);
+                }
+            }
         }
+        for (block, first, term) in &problem.coordinates {
+            let at = starts[*block as usize] + *first as usize;
+            let (n, h) = (term.law.count(), problem.step);
+            let (force, _) = term.correction(&coordinates_of(x, at, n, h));
+            (0..n).for_each(|i| gradient[at + i] -= h * force[i]);
+        }
+        let ConvexProblem { patches, patch_count, sizes, .. } = problem;
+        for (patch, [z, _]) in patches[..*patch_count].iter_mut().zip(&*shears) {
+            if patch.pressure <= 0.0 {
+                continue;
+            }
+            patch.state = patch.evaluate(z);
+            if secant {
+                patch.take_secant(aggregates);
+            }
+            let w = patch.width;
+            for &(block, first) in &patch.blocks {
+                let (start, size) = (starts[block as usize], sizes[block as usize]);
+                for k in 0..3 {
+                    let row = &patch.rows[k * w + first..k * w + first + size];
+                    add_scaled(&mut gradient[start..start + size], row, -patch.state.force[k]);
+                }
+            }
+        }
+    }
+
+    /// The Newton step, and `A dx` of soft bodies, which is left in `product`.
+    fn solve_for_step(&mut self, problem: &ConvexProblem, x: &[f64], eliminates: bool) -> bool {
+        self.product.clear();
+        self.product.resize(x.len(), 0.0);
+        if eliminates && self.dual.pays(problem, &self.single) {
+            self.step.resize(x.len(), 0.0);
+            let Self { dual, single, gradient, step, product, .. } = self;
+            if dual.solve(problem, &RowState { single, gradient, x }, step, product) {
+                return true;
+            }
+            self.product.fill(0.0);
+        }
+        self.analyse(problem);
+        self.assemble_hessian(problem, x);
+        if !self.cholesky.factor() {
+            return false;
+        }
+        self.step.clear();
+        self.step.extend(self.gradient.iter().map(|g| -g));
+        self.cholesky.solve(&mut self.step);
+        let step = std::mem::take(&mut self.step);
+        self.add_products(problem, true, &step, |newton| &mut newton.product);
+        self.step = step;
+        true
+    }
+
+    /// Hessian of the cost.
+    fn assemble_hessian(&mut self, problem: &ConvexProblem, x: &[f64]) {
+        let Self { cholesky, single, places, patch_places, values, starts, .. } = self;
         cholesky.cleared();
         for q in &problem.quadratic {
             let [a, b] = q.blocks.map(|b| b as usize);
@@ -247,24 +363,18 @@ impl ConvexNewton {
             }
         }
         let mut places = places.iter();
-        for (contact, [gap, _]) in problem.contacts.iter().zip(&*gaps) {
-            let (force, stiffness) = contact.force(*gap);
-            let jacobian = Jacobian { problem, segments: contact.segments, direction: contact.normal };
-            jacobian.add(cholesky, gradient, values, &mut places, -force, stiffness);
-        }
-        for (equality, [error, _]) in problem.equalities.iter().zip(&*errors) {
-            let jacobian = Jacobian { problem, segments: equality.segments, direction: equality.direction };
-            let k = parameters.attachment_stiffness;
-            jacobian.add(cholesky, gradient, values, &mut places, k * error, k);
+        let contacts = problem.contacts.iter().map(|c| (c.segments, c.normal));
+        let rows = contacts.chain(problem.equalities.iter().map(|e| (e.segments, e.direction)));
+        for ((segments, direction), &[_, stiffness]) in rows.zip(&*single) {
+            Jacobian { problem, segments, direction }.add(cholesky, values, &mut places, stiffness);
         }
         for (block, first, term) in &problem.coordinates {
-            let at = cholesky.start(*block as usize) + *first as usize;
+            let at = starts[*block as usize] + *first as usize;
             let (n, h) = (term.law.count(), problem.step);
-            let (force, slope) = term.correction(&coordinates_of(x, at, n, h));
+            let (_, slope) = term.correction(&coordinates_of(x, at, n, h));
             let place = cholesky.place(*block as usize, *block as usize);
             let hessian = cholesky.values_mut();
             for i in 0..n {
-                gradient[at + i] -= h * force[i];
                 for j in i..n {
                     let (row, column) = (*first as usize + i, *first as usize + j);
                     hessian[place.start + row * place.stride + column] += h * h * slope[(i, j)];
@@ -272,25 +382,14 @@ impl ConvexNewton {
             }
         }
         let mut places = patch_places.iter();
-        let ConvexProblem { patches, patch_count, sizes, .. } = problem;
-        for (patch, [z, _]) in patches[..*patch_count].iter_mut().zip(&*shears) {
+        let sizes = &problem.sizes;
+        for patch in problem.patches() {
             let count = patch.blocks.len() * (patch.blocks.len() + 1) / 2;
             if patch.pressure <= 0.0 {
                 places.by_ref().take(count).for_each(drop);
                 continue;
             }
-            patch.state = patch.evaluate(z);
-            if secant {
-                patch.take_secant(aggregates);
-            }
             let w = patch.width;
-            for &(block, first) in &patch.blocks {
-                let (start, size) = (cholesky.start(block as usize), sizes[block as usize]);
-                for k in 0..3 {
-                    let (row, force) = (&patch.rows[k * w + first..k * w + first + size], patch.state.force[k]);
-                    gradient[start..start + size].iter_mut().zip(row).for_each(|(g, r)| *g -= force * r);
-                }
-            }
             // K R, then Rᵀ (K R).
             values.clear();
             values.resize(3 * w, 0.0);
@@ -309,9 +408,8 @@ impl ConvexNewton {
                         let at = place.start + r * place.stride;
                         let target = &mut hessian[at + skip..at + columns];
                         for k in 0..3 {
-                            let left = patch.rows[k * w + from + r];
                             let right = &values[k * w + onto + skip..k * w + onto + columns];
-                            target.iter_mut().zip(right).for_each(|(h, v)| *h += left * v);
+                            add_scaled(target, right, patch.rows[k * w + from + r]);
                         }
                     }
                 }
@@ -319,14 +417,14 @@ impl ConvexNewton {
         }
     }
 
-    /// How the step changes gaps, shears and errors. Returns the longest displacement of a contact, m.
+    /// Change of gaps, shears and errors by the step. Returns the largest displacement of a contact, m.
     fn measure_step(&mut self, problem: &ConvexProblem) -> f64 {
         let step = std::mem::take(&mut self.step);
         let mut longest = 0.0f64;
         for (i, contact) in problem.contacts.iter().enumerate() {
             let moved = self.displacement(problem, contact.segments, &step);
             self.gaps[i][1] = contact.normal.dot(&moved);
-            // What is far apart and stays so may move as it likes.
+            // Contacts that stay separated do not limit the step.
             let [gap, change] = self.gaps[i];
             if gap.min(gap + change) < 0.0 {
                 longest = longest.max(moved.norm());
@@ -347,7 +445,7 @@ impl ConvexNewton {
                 continue;
             }
             for &(block, first) in &patch.blocks {
-                let (start, size) = (self.cholesky.start(block as usize), problem.sizes[block as usize]);
+                let (start, size) = (self.starts[block as usize], problem.sizes[block as usize]);
                 for k in 0..3 {
                     let row = &patch.rows[k * patch.width + first..k * patch.width + first + size];
                     shear[1][k] += row.iter().zip(&step[start..start + size]).map(|(r, x)| r * x).sum::<f64>();
@@ -358,23 +456,11 @@ impl ConvexNewton {
         longest
     }
 
-    /// The part of the step to take: one, or where the slope of the cost along it is about zero.
+    /// Step length: one, or where the slope of the cost is approximately zero.
     fn search(&mut self, problem: &ConvexProblem, x: &[f64], parameters: &ConvexParameters) -> f64 {
-        self.product.clear();
-        self.product.resize(x.len(), 0.0);
-        for q in &problem.quadratic {
-            let [a, b] = q.blocks.map(|b| b as usize);
-            let (rows, columns) = (problem.sizes[a], problem.sizes[b]);
-            let block = &problem.quadratic_values[q.start..q.start + rows * columns];
-            multiply(
-                block,
-                rows,
-                columns,
-                [self.cholesky.start(a), self.cholesky.start(b)],
-                &self.step,
-                &mut self.product,
-            );
-        }
+        let step = std::mem::take(&mut self.step);
+        self.add_products(problem, false, &step, |newton| &mut newton.product);
+        self.step = step;
         let linear: f64 = self.product.iter().zip(x).map(|(p, x)| p * x).sum();
         let square: f64 = self.product.iter().zip(&self.step).map(|(p, s)| p * s).sum();
         let slope = |part: f64| {
@@ -386,7 +472,7 @@ impl ConvexNewton {
                 slope += parameters.attachment_stiffness * (error + part * change) * change;
             }
             for (block, first, term) in &problem.coordinates {
-                let at = self.cholesky.start(*block as usize) + *first as usize;
+                let at = self.starts[*block as usize] + *first as usize;
                 let (n, h) = (term.law.count(), problem.step);
                 let (now, change) = (coordinates_of(x, at, n, h), coordinates_of(&self.step, at, n, h));
                 slope -= term.correction(&(now + part * change)).0.dot(&change);
@@ -403,7 +489,7 @@ impl ConvexNewton {
         if end <= FLAT * start.abs() {
             return 1.0;
         }
-        // The slope is negative at `low` and positive at `high`: regula falsi, halving the end that stays (Illinois).
+        // The slope is negative at `low` and positive at `high`: regula falsi with the Illinois modification.
         let (mut low, mut at_low, mut high, mut at_high) = (0.0, start, 1.0, end);
         let mut part = 1.0;
         for _ in 0..20 {
@@ -428,11 +514,15 @@ impl ConvexNewton {
 
     fn advance(&mut self, x: &mut [f64], part: f64) {
         x.iter_mut().zip(&self.step).for_each(|(x, s)| *x += part * s);
+        for &(start, size) in self.dual.ranges() {
+            let range = start..start + size;
+            add_scaled(&mut self.momentum[range.clone()], &self.product[range], part);
+        }
         self.gaps.iter_mut().chain(&mut self.errors).for_each(|[at, change]| *at += part * *change);
         self.shears.iter_mut().for_each(|[z, dz]| *z += part * *dz);
     }
 
-    /// Leaves pressures and friction at the solution in the problem.
+    /// Stores pressures and friction of the solution in the problem.
     fn store(&mut self, problem: &mut ConvexProblem) {
         for (contact, [gap, _]) in problem.contacts.iter_mut().zip(&self.gaps) {
             contact.pressure = contact.force(*gap).0;
@@ -446,7 +536,7 @@ impl ConvexNewton {
 }
 
 /// Displacement of one or three coordinates by `x`.
-fn coordinates_of(x: &[f64], at: usize, count: usize, h: f64) -> Vec3 {
+pub(super) fn coordinates_of(x: &[f64], at: usize, count: usize, h: f64) -> Vec3 {
     Vec3::from_fn(|i, _| if i < count { h * x[at + i] } else { 0.0 })
 }
 
@@ -458,14 +548,12 @@ struct Jacobian<'a> {
 }
 
 impl Jacobian<'_> {
-    /// Adds `slope · row` to the gradient and `curvature · rowᵀ row` to the Hessian.
+    /// Adds `curvature · rowᵀ row` to the Hessian.
     fn add<'p>(
         &self,
         cholesky: &mut BlockCholesky,
-        gradient: &mut [f64],
         values: &mut Vec<f64>,
         places: &mut impl Iterator<Item = &'p Place>,
-        slope: f64,
         curvature: f64,
     ) {
         let own = &self.problem.segments[self.segments[0] as usize..self.segments[1] as usize];
@@ -475,12 +563,7 @@ impl Jacobian<'_> {
         }
         values.clear();
         for segment in own {
-            let start = cholesky.start(segment.block as usize);
-            for entry in entries_of(self.problem, segment) {
-                let value = self.direction.dot(&entry.column);
-                gradient[start + entry.local as usize] += slope * value;
-                values.push(value);
-            }
+            values.extend(entries_of(self.problem, segment).iter().map(|entry| self.direction.dot(&entry.column)));
         }
         let first = own.first().map_or(0, |s| s.entries[0]);
         let hessian = cholesky.values_mut();
@@ -506,7 +589,7 @@ fn entries_of<'p>(problem: &'p ConvexProblem, segment: &Segment) -> &'p [Entry] 
     &problem.entries[segment.entries[0] as usize..segment.entries[1] as usize]
 }
 
-/// Adds a block of `A` times `x`, and its transpose if it lies off the diagonal.
+/// Adds a block of `A` times `x`, and its transpose if it is off-diagonal.
 fn multiply(block: &[f64], rows: usize, columns: usize, starts: [usize; 2], x: &[f64], onto: &mut [f64]) {
     for i in 0..rows {
         let row = &block[i * columns..(i + 1) * columns];
@@ -518,7 +601,7 @@ fn multiply(block: &[f64], rows: usize, columns: usize, starts: [usize; 2], x: &
     }
 }
 
-fn times_rows(k: &Matrix3<f64>, rows: &[f64], width: usize, out: &mut [f64]) {
+pub(super) fn times_rows(k: &Matrix3<f64>, rows: &[f64], width: usize, out: &mut [f64]) {
     for i in 0..3 {
         for j in 0..3 {
             let factor = k[(i, j)];

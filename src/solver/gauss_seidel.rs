@@ -1,91 +1,94 @@
 use nalgebra::{SMatrix, SVector};
 
 use super::anderson::Anderson;
-use super::block::Block;
+use super::block::LocalProblem;
 use super::newton::Newton;
 use crate::problem::{ContactProblem, Law, ProblemFault};
 
-/// What the solver is run with.
+/// Parameters of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolverParameters {
-    /// It stops when a sweep changes no velocity by more than this part of the largest free velocity.
+    /// Relative tolerance: maximum change of a velocity in a sweep, relative to the largest free velocity.
     pub tolerance: f64,
-    /// Most sweeps.
+    /// Maximum number of sweeps.
     pub iterations: usize,
     /// Speed below which friction is smoothed, m/s.
     pub smooth: f64,
-    /// A residual that gets no smaller is small enough below this, m/s: gaps are known to a nanometre, and where contacts are redundant
-    /// they contradict each other by that much a step.
-    pub fine: f64,
+    /// Absolute tolerance for a stalled residual, m/s: gaps are accurate to a nanometre, and redundant contacts are
+    /// inconsistent by that much per step.
+    pub stall_tolerance: f64,
 }
 
 impl Default for SolverParameters {
     fn default() -> Self {
-        Self { tolerance: 1e-9, iterations: 300, smooth: 1e-8, fine: 1e-7 }
+        Self { tolerance: 1e-9, iterations: 300, smooth: 1e-8, stall_tolerance: 1e-7 }
     }
 }
 
-/// How a solve ended.
+/// Status of a solve.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SolverStatus {
-    /// Within the tolerance.
+    /// Residual within the tolerance.
     Converged,
-    /// The limit of sweeps came first; the forces are the best so far.
+    /// Sweep limit reached; the forces are the best so far.
     IterationLimit,
-    /// Neither sweeps nor Newton's method get any further; the forces are the best so far.
+    /// Neither sweeps nor Newton's method make progress; the forces are the best so far.
     Stalled,
-    /// The deadline came first; the forces are the best so far.
+    /// Deadline reached; the forces are the best so far.
     Deadline,
-    /// The problem cannot be solved; the forces are zero.
+    /// Invalid problem; the forces are zero.
     Bad(ProblemFault),
 }
 
-/// How it went.
+/// Result of a solve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
-    /// How it ended.
+    /// Status.
     pub status: SolverStatus,
-    /// Sweeps made.
+    /// Number of sweeps.
     pub iterations: usize,
-    /// Largest change of a velocity in the last sweep, as part of the largest free velocity.
+    /// Largest change of a velocity in the last sweep, relative to the largest free velocity.
     pub residual: f64,
 }
 
-/// Nonlinear block Gauss–Seidel (Duriez 2006, algorithm 1): each block in turn is solved exactly for its own law, with the forces of
-/// the others as they stand. Blocks of all laws mix. BEYOND the paper: where blocks are stiffly coupled sweeps take hundreds of rounds, so
-/// those of problems of moderate size are followed by Newton's method, and those of large ones are accelerated by Anderson's.
+/// Nonlinear block Gauss–Seidel (Duriez 2006, algorithm 1): each block in turn is solved exactly for its own law, with
+/// the current forces of the others. Blocks of all laws can be mixed. BEYOND the paper: stiffly coupled blocks need
+/// hundreds of sweeps, so sweeps of problems of moderate size are followed by Newton's method, and those of large ones
+/// by Anderson acceleration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GaussSeidel {
-    /// What it is run with.
+    /// Parameters.
     pub parameters: SolverParameters,
 }
 
-/// Working memory of the solver, to be kept from step to step.
+/// Working memory of the solver, kept from step to step.
 #[derive(Clone, Debug, Default)]
 pub struct SolverMemory {
     anderson: Anderson,
     newton: Newton,
     before: Vec<f64>,
-    /// The forces whose sweep changed least.
+    /// The forces with the smallest change in a sweep.
     best: Vec<f64>,
 }
 
-/// Sweeps of large problems before they are accelerated; even. With a good start fewer are enough.
+/// Sweeps of large problems before acceleration; even. A good warm start needs fewer.
 const PLAIN: usize = 8;
 
-/// Sweeps after which it should be known what presses, sticks and slides, so that Newton's method can be tried; and tried again.
+/// Sweeps after which the active set is expected to be known, so that Newton's method is tried; and between later
+/// tries.
 const SETTLED: usize = 2;
 
-/// So often Newton's method and the sweeps after it may leave the residual as it is.
+/// Number of attempts of Newton's method without progress before giving up.
 const GIVEN_UP: usize = 4;
 
 impl GaussSeidel {
-    /// Solves from the forces that are there (a warm start, or zeros). `go_on` is asked before each sweep; a clock may say no.
+    /// Solves from the current forces (a warm start, or zeros). `go_on` is called before each sweep and may end the
+    /// solve.
     pub fn solve(&self, problem: &ContactProblem, forces: &mut [f64], go_on: impl FnMut() -> bool) -> Solution {
         self.solve_in(&mut SolverMemory::default(), problem, forces, go_on)
     }
 
-    /// The same in working memory that is there already.
+    /// The same with existing working memory.
     pub fn solve_in(
         &self,
         memory: &mut SolverMemory,
@@ -105,7 +108,7 @@ impl GaussSeidel {
         memory.best.extend_from_slice(forces);
         let done = |status, iterations, residual| Solution { status, iterations, residual: residual / scale };
         let newton = Newton::fits(problem);
-        // Sweeps until Newton's method is tried; how often it was of no use, and the least residual then.
+        // Sweeps until Newton's method is tried; number of useless attempts, and the smallest residual then.
         let (mut patience, mut stuck, mut from) = (SETTLED, 0, f64::INFINITY);
         let (mut forward, mut spent) = (true, 0);
         while spent < self.parameters.iterations {
@@ -133,19 +136,20 @@ impl GaussSeidel {
             if mixed && !forward {
                 memory.anderson.mix(&memory.before, forces, |row| problem.w(row, row));
             }
-            // To and fro, so that what presses at one end of a chain is felt at the other within two sweeps.
+            // Alternating direction, so that forces propagate through a chain within two sweeps.
             forward = !forward;
             patience -= usize::from(newton);
             if patience == 0 {
-                let (asked, improved) = memory.newton.run(problem, forces, &self.parameters, 0.1 * enough, &mut go_on);
-                spent += asked;
+                let (evaluations, improved) =
+                    memory.newton.run(problem, forces, &self.parameters, 0.1 * enough, &mut go_on);
+                spent += evaluations;
                 patience = if improved { 1 } else { SETTLED };
                 if !improved {
                     (stuck, from) = if least < 0.5 * from { (0, least) } else { (stuck + 1, from) };
-                    let fine = least <= self.parameters.fine;
-                    if fine || stuck == GIVEN_UP {
+                    let is_accurate = least <= self.parameters.stall_tolerance;
+                    if is_accurate || stuck == GIVEN_UP {
                         forces.copy_from_slice(&memory.best);
-                        let status = if fine { SolverStatus::Converged } else { SolverStatus::Stalled };
+                        let status = if is_accurate { SolverStatus::Converged } else { SolverStatus::Stalled };
                         return done(status, spent, least);
                     }
                 }
@@ -175,19 +179,19 @@ impl GaussSeidel {
         change
     }
 
-    /// Solves one block; returns by how much that changed its velocities.
+    /// Solves one block; returns the change of its velocities.
     fn solve_block(&self, problem: &ContactProblem, first: usize, law: &Law, forces: &mut [f64]) -> f64 {
         if let Law::Equality(rows) = law {
             return hold(problem, first, *rows, forces);
         }
-        let block = Block::gather(problem, first, law, forces);
-        let answer = block.answer(&self.parameters);
-        forces[first..first + law.rows()].copy_from_slice(&answer.as_slice()[..law.rows()]);
-        block.change(&answer)
+        let block = LocalProblem::gather(problem, first, law, forces);
+        let solution = block.solve(&self.parameters);
+        forces[first..first + law.rows()].copy_from_slice(&solution.as_slice()[..law.rows()]);
+        block.change(&solution)
     }
 }
 
-/// Solves an equality block exactly if it is as small as a joint, row by row otherwise; returns the largest change of a velocity.
+/// Solves an equality block exactly if it is small, row by row otherwise; returns the largest change of a velocity.
 fn hold(problem: &ContactProblem, first: usize, rows: usize, forces: &mut [f64]) -> f64 {
     const JOINT: usize = 6;
     let mut change = 0.0f64;

@@ -71,10 +71,10 @@ fn eliminate_body(front: &mut [f64], n: usize, width: usize, schur: &mut [f64]) 
     true
 }
 
-/// Rows that are eliminated together: what is below is loaded and stored once for all of them.
+/// Rows eliminated together, so that the rest is loaded and stored once per panel.
 const PANEL: usize = 4;
 
-/// Subtracts from the part of a row of the front from column `m` on what eliminating a panel leaves there.
+/// Subtracts the contribution of an eliminated panel from a row of the front, from column `m` on.
 #[inline(always)]
 fn subtract_panel(onto: &mut [f64], panel: &[f64], width: usize, m: usize) {
     if panel.len() == PANEL * width {
@@ -168,6 +168,37 @@ fn add_product_body(a: &[f64], b: &[f64], columns: [usize; 2], factor: f64, out:
     }
 }
 
+dispatched! {
+    /// Adds `factor · x` to `y`.
+    add_scaled, add_scaled_body, add_scaled_avx2, (y: &mut [f64], x: &[f64], factor: f64) -> ()
+}
+
+#[inline(always)]
+fn add_scaled_body(y: &mut [f64], x: &[f64], factor: f64) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += factor * x;
+    }
+}
+
+dispatched! {
+    /// The product of two vectors: four sums side by side, then the rest.
+    dot, dot_body, dot_avx2, (a: &[f64], b: &[f64]) -> f64
+}
+
+#[inline(always)]
+fn dot_body(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (fours, rest) = a.as_chunks::<4>();
+    let (others, other_rest) = b.as_chunks::<4>();
+    for (x, y) in fours.iter().zip(others) {
+        for k in 0..4 {
+            sums[k] += x[k] * y[k];
+        }
+    }
+    let rest: f64 = rest.iter().zip(other_rest).map(|(x, y)| x * y).sum();
+    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +223,20 @@ mod tests {
                     let x: f64 = (0..n).map(|k| a[i * n + k] * one[k * n + j]).sum();
                     prop_assert!((x - f64::from(i == j)).abs() < 1e-9);
                 }
+            }
+        }
+
+        #[test]
+        fn sums_agree_to_the_bit(count in 0usize..40, factor in -2.0..2.0f64, numbers in prop::collection::vec(-1.0..1.0f64, 80)) {
+            let (a, b) = (&numbers[..count], &numbers[40..40 + count]);
+            prop_assert_eq!(dot(a, b), dot_body(a, b));
+            prop_assert!((dot(a, b) - a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>()).abs() < 1e-13);
+            let (mut one, mut other) = (a.to_vec(), a.to_vec());
+            add_scaled(&mut one, b, factor);
+            add_scaled_body(&mut other, b, factor);
+            prop_assert_eq!(&one, &other);
+            for i in 0..count {
+                prop_assert_eq!(one[i], a[i] + factor * b[i]);
             }
         }
 

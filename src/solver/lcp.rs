@@ -1,4 +1,4 @@
-//! Linear complementarity: `z ≥ 0`, `w = M z + q ≥ 0`, `zᵀ w = 0`. References to compare with, not for the step.
+//! Linear complementarity problems: `z ≥ 0`, `w = M z + q ≥ 0`, `zᵀ w = 0`. Reference solvers, not used in the step.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -31,7 +31,7 @@ pub fn lemke(m: &DMatrix<f64>, q: &DVector<f64>) -> Result<DVector<f64>, LcpFaul
             tableau[(i, n + j)] = -m[(i, j)];
         }
         tableau[(i, 2 * n)] = -1.0;
-        // A nudge of its own for every row keeps degenerate problems from cycling.
+        // A distinct perturbation per row avoids cycling in degenerate problems.
         tableau[(i, 2 * n + 1)] = q[i] + nudge * (1.0 + (1.618 * i as f64).fract());
     }
     let mut basis: Vec<usize> = (0..n).collect();
@@ -56,7 +56,7 @@ pub fn lemke(m: &DMatrix<f64>, q: &DVector<f64>) -> Result<DVector<f64>, LcpFaul
     Err(LcpFault::Pivots)
 }
 
-/// The row that blocks first; among equals the one of `z₀`, which ends the path.
+/// The blocking row; ties prefer that of `z₀`, which ends the path.
 fn ratio_test(tableau: &DMatrix<f64>, entering: usize, basis: &[usize]) -> Option<usize> {
     let last = tableau.ncols() - 1;
     let mut best: Option<(f64, usize)> = None;
@@ -91,7 +91,7 @@ fn pivot(tableau: &mut DMatrix<f64>, row: usize, column: usize) {
     }
 }
 
-/// Murty's least-index principal pivoting: switch the first index that breaks its sign until none does. Finite for a
+/// Murty's least-index principal pivoting: switch the first index with a wrong sign until there is none. Finite for a
 /// positive definite `M`.
 pub fn principal_pivoting(m: &DMatrix<f64>, q: &DVector<f64>) -> Result<DVector<f64>, LcpFault> {
     let n = q.len();

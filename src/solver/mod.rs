@@ -1,11 +1,12 @@
-//! Rank 2: from a contact problem to its forces. Nonlinear block Gauss–Seidel with the exact laws, and the linear
-//! complementarity solvers that it is compared with.
+//! Rank 2: solvers of contact problems: Newton's method on the convex problem, nonlinear block Gauss–Seidel with the
+//! exact laws, and linear complementarity solvers as references.
 
 mod anderson;
 mod ball;
 mod block;
 mod block_cholesky;
 mod convex;
+mod dual;
 mod gauss_seidel;
 mod kernels;
 mod lcp;
@@ -18,7 +19,7 @@ pub use ball::{solve_in_ball, solve_in_disc};
 pub use block_cholesky::BlockCholesky;
 pub use convex::{ConvexNewton, ConvexParameters};
 pub use gauss_seidel::{GaussSeidel, Solution, SolverMemory, SolverParameters, SolverStatus};
-pub use kernels::{add_product, invert, wide};
+pub use kernels::{add_product, add_scaled, invert, wide};
 pub use lcp::{LcpFault, lemke, principal_pivoting};
 pub use proximal::{ProximalNewton, ProximalSolution, block_sweeps, natural_map_residual};
 pub use pyramid::{PyramidSolution, frictionless_lcp, pyramid_lcp};

@@ -3,43 +3,43 @@ use faer::linalg::lu::partial_pivoting::{factor, solve};
 use faer::{MatMut, MatRef, Par};
 use nalgebra::SMatrix;
 
-use super::block::Block;
+use super::block::LocalProblem;
 use super::gauss_seidel::SolverParameters;
 use crate::problem::{ContactProblem, Law};
 
-/// Problems with more rows than this are left to the sweeps: the factorisation of one step would cost more than many of them.
+/// Problems with more rows are left to the sweeps: one factorisation would cost more than many sweeps.
 const MOST_ROWS: usize = 192;
 
-/// Attachments with more rows than this are too.
+/// Attachments with more rows too.
 const JOINT: usize = 6;
 
-/// Most steps, and the shortest part of one that is tried.
+/// Maximum number of steps, and minimum step length.
 const STEPS: usize = 12;
 const SHORTEST: f64 = 0.05;
 
-/// Each block is taken for softer by this part than it is, or there would be no step where contacts are redundant, as under the legs of
-/// a rigid table; and for softer still by this factor where laws switch at every step.
+/// Relative regularisation of each block; the matrix is singular for redundant contacts, as under the legs of a rigid
+/// table. Multiplied by this factor where laws keep switching.
 const DAMPING: f64 = 1e-4;
 const HARDER: f64 = 100.0;
 
-/// Newton's method on what Gauss–Seidel iterates.
+/// Newton's method on the fixed-point equation of Gauss–Seidel.
 ///
-/// Each block answers what the others do to it, `x_b = S_b(y_b)` with `y_b = free_b + Σ_{c≠b} W_bc x_c`; the solution is where all
-/// answers are what is there already. With `D_b = ∂S_b/∂y_b` ([`Block::derivative`]) the step to it is
+/// Each block solves for given forces of the others, `x_b = S_b(y_b)` with `y_b = free_b + Σ_{c≠b} W_bc x_c`; the
+/// solution is the fixed point. With `D_b = ∂S_b/∂y_b` ([`LocalProblem::derivative`]) the Newton step is
 ///
 /// ```text
 /// (1 − D (W − blockdiag W)) dx = S(y(x)) − x,
 /// ```
 ///
-/// whose matrix, where everything sticks, is `W` scaled by its own blocks. Sweeps tell which contacts press, stick and slide; once they
-/// do, it takes two or three of these steps however stiffly the blocks are coupled, which is what sweeps are slow at. A step may be
-/// wrong where laws switch: whoever takes it must look at what the next sweep says.
+/// whose matrix, where everything sticks, is `W` scaled by its own blocks. Sweeps determine which contacts press, stick
+/// and slide; then two or three of these steps suffice for any stiffness of the coupling, which is where sweeps are
+/// slow. A step may be wrong where laws switch: the caller must check the residual of the next sweep.
 #[derive(Default)]
 pub struct Newton {
     /// Column by column.
     matrix: Vec<f64>,
     step: Vec<f64>,
-    /// The forces from which steps are made, and by how much the blocks would have them changed.
+    /// The forces at which the step is computed, and the residual of the blocks.
     start: Vec<f64>,
     residual: Vec<f64>,
     derivatives: Vec<SMatrix<f64, JOINT, JOINT>>,
@@ -62,15 +62,15 @@ impl Clone for Newton {
 }
 
 impl Newton {
-    /// Whether it is the right thing for a problem.
+    /// Whether it is suitable for a problem.
     pub fn fits(problem: &ContactProblem) -> bool {
         let small = |law: &Law| !matches!(law, Law::Equality(rows) if *rows > JOINT);
         problem.laws.len() > 1 && problem.rows() <= MOST_ROWS && problem.laws.iter().all(small)
     }
 
-    /// Makes steps until the residual is below `enough` (m/s). A step is halved until the residual is smaller than before; if that
-    /// does not help it is damped more. `go_on` is asked before the blocks are asked; a clock may say no. Returns how often the blocks
-    /// were asked, and whether the residual is smaller by half at least.
+    /// Makes steps until the residual is below `enough` (m/s). A step is halved until the residual decreases; otherwise
+    /// the damping is increased. `go_on` is called before each evaluation and may end the solve. Returns the number of
+    /// evaluations, and whether the residual was at least halved.
     pub fn run(
         &mut self,
         problem: &ContactProblem,
@@ -86,8 +86,8 @@ impl Newton {
         if !go_on() {
             return (0, false);
         }
-        let (mut asked, mut damping) = (1, DAMPING);
-        let first = self.ask(problem, forces, parameters, damping);
+        let (mut evaluations, mut damping) = (1, DAMPING);
+        let first = self.evaluate(problem, forces, parameters, damping);
         let mut now = first;
         'steps: for _ in 0..STEPS {
             if now <= enough || !self.find_step(problem) {
@@ -101,8 +101,8 @@ impl Newton {
                 if !go_on() {
                     break 'steps;
                 }
-                asked += 1;
-                let then = self.ask(problem, forces, parameters, damping);
+                evaluations += 1;
+                let then = self.evaluate(problem, forces, parameters, damping);
                 if then < (1.0 - 0.1 * part) * now {
                     now = then;
                     self.start.copy_from_slice(forces);
@@ -117,17 +117,22 @@ impl Newton {
                 break;
             }
             damping *= HARDER;
-            asked += 1;
+            evaluations += 1;
             forces.copy_from_slice(&self.start);
-            self.ask(problem, forces, parameters, damping);
+            self.evaluate(problem, forces, parameters, damping);
         }
         forces.copy_from_slice(&self.start);
-        (asked, now < 0.5 * first)
+        (evaluations, now < 0.5 * first)
     }
 
-    /// Asks every block for its answer: notes what it answers less what it has, and how the answer follows the other blocks. Returns the
-    /// length of the residual, m/s.
-    fn ask(&mut self, problem: &ContactProblem, forces: &[f64], parameters: &SolverParameters, damping: f64) -> f64 {
+    /// Evaluates every block: stores its residual and derivative. Returns the norm of the residual, m/s.
+    fn evaluate(
+        &mut self,
+        problem: &ContactProblem,
+        forces: &[f64],
+        parameters: &SolverParameters,
+        damping: f64,
+    ) -> f64 {
         self.residual.clear();
         self.derivatives.clear();
         let mut size = 0.0;
@@ -145,10 +150,10 @@ impl Newton {
                 }
                 derivative /= 1.0 + damping;
             } else {
-                let block = Block::gather(problem, first, law, forces);
-                let answer = block.answer(parameters);
-                self.residual.extend((0..law.rows()).map(|i| answer[i] - block.own[i]));
-                let own = block.derivative(&answer, parameters.smooth, damping);
+                let block = LocalProblem::gather(problem, first, law, forces);
+                let solution = block.solve(parameters);
+                self.residual.extend((0..law.rows()).map(|i| solution[i] - block.own[i]));
+                let own = block.derivative(&solution, parameters.smooth, damping);
                 derivative.fixed_view_mut::<4, 4>(0, 0).copy_from(&own);
             }
             self.derivatives.push(derivative);
@@ -157,7 +162,7 @@ impl Newton {
         size.sqrt()
     }
 
-    /// Solves for the step to where the answers are what is there; false if there is none.
+    /// Computes the Newton step; false if the matrix is singular.
     fn find_step(&mut self, problem: &ContactProblem) -> bool {
         let n = problem.rows();
         self.matrix.clear();
@@ -170,9 +175,9 @@ impl Newton {
                     continue;
                 }
                 // W is symmetric: a column of it is a row.
-                let felt = &problem.delassus[c * n..][own.clone()];
+                let coupling = &problem.delassus[c * n..][own.clone()];
                 for i in 0..own.len() {
-                    let sum: f64 = felt.iter().enumerate().map(|(k, w)| derivative[(i, k)] * w).sum();
+                    let sum: f64 = coupling.iter().enumerate().map(|(k, w)| derivative[(i, k)] * w).sum();
                     self.matrix[c * n + first + i] = -sum;
                 }
             }
@@ -184,7 +189,7 @@ impl Newton {
 
     fn make_room(&mut self, n: usize) {
         if self.room < n {
-            // With room for a few contacts more.
+            // With room for a few more contacts.
             self.room = (2 * n).min(MOST_ROWS);
             let need = factor::lu_in_place_scratch::<usize, f64>(self.room, self.room, Par::Seq, Default::default())
                 .or(solve::solve_in_place_scratch::<usize, f64>(self.room, 1, Par::Seq));
@@ -196,7 +201,7 @@ impl Newton {
         }
     }
 
-    /// Makes the right side the solution.
+    /// Overwrites the right-hand side with the solution.
     fn solve(&mut self, n: usize) -> bool {
         let Some(scratch) = &mut self.scratch else { return false };
         let stack = MemStack::new(scratch);

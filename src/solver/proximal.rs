@@ -19,7 +19,7 @@ pub fn natural_map_residual(problem: &ContactProblem, forces: &[f64]) -> Option<
     Some(sum.sqrt() / scale.max(f64::MIN_POSITIVE))
 }
 
-/// The coefficients of friction of a problem that has point contacts alone.
+/// The friction coefficients of a problem with point contacts only.
 fn coefficients(problem: &ContactProblem) -> Option<Vec<f64>> {
     problem.laws.iter().map(|law| if let Law::Coulomb { mu } = law { Some(*mu) } else { None }).collect()
 }
@@ -29,7 +29,7 @@ fn lifted(v: &Vector3<f64>, mu: f64) -> Vector3<f64> {
     Vector3::new(v.x + mu * v.y.hypot(v.z), v.y, v.z)
 }
 
-/// The nearest point of the cone `|z_T| ≤ μ z_n`.
+/// The projection onto the cone `|z_T| ≤ μ z_n`.
 fn project(z: &Vector3<f64>, mu: f64) -> Vector3<f64> {
     let t = z.y.hypot(z.z);
     if t <= mu * z.x {
@@ -42,30 +42,31 @@ fn project(z: &Vector3<f64>, mu: f64) -> Vector3<f64> {
     Vector3::new(n, mu * n * z.y / t, mu * n * z.z / t)
 }
 
-/// How a solve ended.
+/// Result of a solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProximalSolution {
     /// Whether the residual is within the tolerance.
     pub converged: bool,
-    /// Proximal steps, or sweeps.
+    /// Number of proximal steps or sweeps.
     pub iterations: usize,
     /// Natural-map residual of the forces.
     pub residual: f64,
 }
 
-/// Point contacts with friction to a small natural-map residual, also where contacts are redundant and `W` is singular.
+/// Solves point contacts with friction to a small natural-map residual, also with redundant contacts and singular `W`.
 ///
 /// The proximal point method solves a sequence of problems `v = (W + α) λ + v_free − α λ_k`, whose matrix is regular, from the forces `λ_k` of the
-/// last one; where they stay the same they solve the problem itself. Each is solved by Newton's method on the equations of Alart and
+/// last one; a fixed point solves the original problem. Each is solved by Newton's method on the equations of Alart and
 /// Curnier 1991, with a nonmonotone line search. Where that fails, sweeps of block Gauss–Seidel on the regular problem give another start, and
-/// are the next `λ_k` if it fails again. `α` falls while Newton's method works and grows where it does not. The best forces are kept.
+/// are the next `λ_k` if it fails again. `α` decreases while Newton's method works and increases where it fails. The
+/// best forces are kept.
 ///
 /// `W` need not be symmetric: that of other programs is not always.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProximalNewton {
-    /// Natural-map residual to reach.
+    /// Target natural-map residual.
     pub tolerance: f64,
-    /// Most proximal steps.
+    /// Maximum number of proximal steps.
     pub iterations: usize,
 }
 
@@ -75,21 +76,21 @@ impl Default for ProximalNewton {
     }
 }
 
-/// First, least and greatest `α`, as parts of the mean diagonal of `W`.
+/// Initial, minimum and maximum `α`, relative to the mean diagonal of `W`.
 const ALPHA: [f64; 3] = [1e-3, 1e-8, 1.0];
-/// Sweeps before the first proximal step; after a failure twice as many, and twice as many again after each further one.
+/// Sweeps before the first proximal step; doubled after each failure.
 const SWEEPS: usize = 20;
 const MOST_DOUBLINGS: usize = 3;
-/// Most steps of Newton's method, and steps among which the line search compares.
+/// Maximum number of Newton steps, and the window of the nonmonotone line search.
 const NEWTON: usize = 60;
 const COMPARED: usize = 4;
-/// Newton's method that takes no more steps than this is easy: `α` may fall.
+/// `α` may decrease if Newton's method takes at most this many steps.
 const EASY: usize = 5;
-/// Most iterations for the forces of one contact.
+/// Maximum number of iterations for the forces of one contact.
 const LOCAL: usize = 500;
 
 impl ProximalNewton {
-    /// Solves from the forces that are there; `None` for problems with laws other than point contacts.
+    /// Solves from the current forces; `None` for problems with laws other than point contacts.
     pub fn solve(&self, problem: &ContactProblem, forces: &mut [f64]) -> Option<ProximalSolution> {
         let work = Work::of(problem)?;
         let mean = (0..work.n).map(|i| problem.w(i, i)).sum::<f64>() / work.n.max(1) as f64;
@@ -104,7 +105,7 @@ impl ProximalNewton {
             let enough = 1e-3 * self.tolerance * free;
             let (mut steps, mut solved) = work.newton(forces, alpha * mean, &centre, enough);
             if !solved {
-                // Sweeps converge fast on what α makes regular, and say what presses, sticks and slides.
+                // Sweeps converge fast on the regularised problem and determine the active set.
                 forces.copy_from_slice(&centre);
                 work.sweep(forces, (2 * SWEEPS) << failures.min(MOST_DOUBLINGS), alpha * mean, &centre);
                 let swept = forces.to_vec();
@@ -131,15 +132,15 @@ impl ProximalNewton {
     }
 }
 
-/// Block Gauss–Seidel on point contacts and nothing else, as a reference: sweeps until the natural-map residual is small. `None` for problems
-/// with other laws.
+/// Block Gauss–Seidel on point contacts, as a reference: sweeps until the natural-map residual is small. `None` for
+/// problems with other laws.
 pub fn block_sweeps(
     problem: &ContactProblem,
     forces: &mut [f64],
     tolerance: f64,
     most: usize,
 ) -> Option<ProximalSolution> {
-    /// Sweeps between two looks at the residual.
+    /// Sweeps between two evaluations of the residual.
     const LOOK: usize = 10;
     let work = Work::of(problem)?;
     let mut iterations = 0;
@@ -154,14 +155,14 @@ pub fn block_sweeps(
     }
 }
 
-/// A problem made ready for sweeps and steps.
+/// A problem prepared for sweeps and steps.
 struct Work<'p> {
     problem: &'p ContactProblem,
     n: usize,
     mu: Vec<f64>,
-    /// Columns and entries of each row of `W` that are not zero.
+    /// Columns and values of the nonzero entries of each row of `W`.
     rows: Vec<Vec<(usize, f64)>>,
-    /// Own block of each contact, and the scale `3 / tr W_cc` that brings its velocities to forces.
+    /// Own block of each contact, and the scale `3 / tr W_cc` from velocities to forces.
     blocks: Vec<(Matrix3<f64>, f64)>,
 }
 
@@ -187,8 +188,8 @@ impl<'p> Work<'p> {
         if residual.is_finite() { residual } else { f64::INFINITY }
     }
 
-    /// Solves the contacts one after another, some times over, each by a projected fixed-point iteration on its own three rows; with
-    /// `W + α` and `v_free − α λ_k`, if `α` is not zero.
+    /// Sweeps over the contacts several times, each with a projected fixed-point iteration on its own three rows; with
+    /// `W + α` and `v_free − α λ_k` if `α` is not zero.
     fn sweep(&self, forces: &mut [f64], times: usize, alpha: f64, centre: &[f64]) {
         for c in (0..times).flat_map(|_| 0..self.mu.len()) {
             let mut force = contact(forces, c);
@@ -248,8 +249,8 @@ impl<'p> Work<'p> {
         (NEWTON, false)
     }
 
-    /// What is left of the equations of Alart and Curnier, in units of force: `λ_n − max(0, z_n)` and `λ_T − P_disc(z_T)` with `z = λ − ρ v` and a
-    /// disc of radius `μ max(0, z_n)`.
+    /// Residual of the equations of Alart and Curnier, in units of force: `λ_n − max(0, z_n)` and `λ_T − P_disc(z_T)`
+    /// with `z = λ − ρ v` and a disc of radius `μ max(0, z_n)`.
     fn defect(&self, forces: &[f64], v: &[f64]) -> Vec<f64> {
         let mut out = Vec::with_capacity(self.n);
         for (c, (_, scale)) in self.blocks.iter().enumerate() {
@@ -263,13 +264,14 @@ impl<'p> Work<'p> {
         out
     }
 
-    /// Its length, m/s.
+    /// Its norm, m/s.
     fn size(&self, defect: &[f64]) -> f64 {
         let parts = self.blocks.iter().enumerate().map(|(c, (_, scale))| (contact(defect, c) / *scale).norm_squared());
         parts.sum::<f64>().sqrt()
     }
 
-    /// Newton's step. The defect changes by `A dλ + B dv` in each contact; contacts that open have `A = 1` and `B = 0` and are eliminated.
+    /// Newton's step. The residual changes by `A dλ + B dv` in each contact; open contacts have `A = 1` and `B = 0` and
+    /// are eliminated.
     fn step(&self, forces: &[f64], v: &[f64], defect: &[f64], alpha: f64) -> Option<Vec<f64>> {
         let mut step: Vec<f64> = defect.iter().map(|d| -d).collect();
         let (mut closed, mut place) = (Vec::new(), vec![usize::MAX; self.n]);
@@ -307,7 +309,7 @@ impl<'p> Work<'p> {
     }
 }
 
-/// `A` and `B` of a contact that presses: how its defect changes with its force and its velocity.
+/// `A` and `B` of a closed contact: derivatives of its residual by its force and its velocity.
 fn slope(z: &Vector3<f64>, mu: f64, scale: f64) -> (Matrix3<f64>, Matrix3<f64>) {
     let (t, bound) = (z.y.hypot(z.z), mu * z.x);
     if t <= bound {
@@ -322,7 +324,7 @@ fn slope(z: &Vector3<f64>, mu: f64, scale: f64) -> (Matrix3<f64>, Matrix3<f64>) 
             b[(1 + i, 1 + j)] = part * (f64::from(u8::from(i == j)) - e[i] * e[j]);
         }
     }
-    // The defect is λ − S(λ − ρ v), so A = 1 − S' and B = ρ S'.
+    // The residual is λ − S(λ − ρ v), so A = 1 − S' and B = ρ S'.
     (Matrix3::identity() - b, scale * b)
 }
 

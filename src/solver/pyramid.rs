@@ -3,7 +3,7 @@ use nalgebra::{DMatrix, DVector};
 use super::lcp::{LcpFault, lemke};
 use crate::problem::{ContactProblem, Law};
 
-/// The normal rows of a problem as a complementarity problem, friction left out: `(M, q, rows)`.
+/// The normal rows of a problem as a frictionless complementarity problem: `(M, q, rows)`.
 pub fn frictionless_lcp(problem: &ContactProblem) -> (DMatrix<f64>, DVector<f64>, Vec<usize>) {
     let unilateral = |(first, law): (usize, &Law)| (!matches!(law, Law::Equality(_))).then_some(first);
     let rows: Vec<usize> = problem.blocks().filter_map(unilateral).collect();
@@ -12,7 +12,7 @@ pub fn frictionless_lcp(problem: &ContactProblem) -> (DMatrix<f64>, DVector<f64>
     (m, q, rows)
 }
 
-/// Forces found with the cone replaced by a pyramid.
+/// Forces with the cone replaced by a pyramid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PyramidSolution {
     /// Forces along the problem's rows.
@@ -29,7 +29,7 @@ pub struct PyramidSolution {
 /// v_n ≥ 0 ⟂ f_n,    d_j · v_T + γ ≥ 0 ⟂ β_j,    μ f_n − Σ β_j ≥ 0 ⟂ γ,
 /// ```
 ///
-/// `k + 2` rows a contact. Problems with other laws than point contacts have no such form: `None`.
+/// `k + 2` rows per contact. Problems with other laws than point contacts have no such form: `None`.
 pub fn pyramid_lcp(problem: &ContactProblem, sides: usize) -> Option<Result<PyramidSolution, LcpFault>> {
     let contacts: Vec<(usize, f64)> = problem
         .blocks()

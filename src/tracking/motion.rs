@@ -1,36 +1,37 @@
 use super::{ANGLES, HandSample};
 use crate::math::{Pose, exp, log};
 
-/// A scripted tracked motion: poses at times, joined by minimum-jerk curves, the way a hand moves when nothing disturbs it.
+/// A scripted tracked motion: poses at times, joined by minimum-jerk curves, which resemble undisturbed human motion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoseSequence {
     keys: Vec<PoseKey>,
 }
 
-/// A pose to be reached at a time.
+/// A pose at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoseKey {
-    /// When, s.
+    /// Time, s.
     pub time: f64,
-    /// The palm's placement.
+    /// Pose of the palm.
     pub palm: Pose,
     /// The twenty angles, rad.
     pub angles: [f64; ANGLES],
 }
 
 impl PoseSequence {
-    /// The motion through some keys, in the order of their times.
+    /// The motion through keys, which are sorted by time.
     pub fn new(mut keys: Vec<PoseKey>) -> Self {
         keys.sort_by(|a, b| a.time.total_cmp(&b.time));
         Self { keys }
     }
 
-    /// When the last key is reached, s.
+    /// Time of the last key, s.
     pub fn end(&self) -> f64 {
         self.keys.last().map_or(0.0, |key| key.time)
     }
 
-    /// What a perfect tracker would say at a time; before the first key and after the last the hand rests. `None` without keys.
+    /// Sample of a perfect tracker at a time; the hand rests before the first key and after the last. `None` without
+    /// keys.
     pub fn sample(&self, time: f64) -> Option<HandSample> {
         let next = self.keys.partition_point(|key| key.time <= time);
         let (first, last) = (self.keys.first()?, self.keys.last()?);

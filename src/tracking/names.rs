@@ -1,4 +1,4 @@
-//! The names of the hand. OpenXR's are canonical; angles have the order of Talvas 2015, §4.
+//! Names of the parts of the hand. OpenXR's are canonical; angles are ordered as in Talvas 2015, §4.
 
 /// Left or right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,7 +19,7 @@ impl Side {
     }
 }
 
-/// Which finger.
+/// A finger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Finger {
@@ -40,15 +40,15 @@ impl Finger {
     }
 }
 
-/// Joint angles of a hand.
+/// Number of joint angles of a hand.
 pub const ANGLES: usize = 20;
 
-/// What an angle measures.
+/// Kind of a joint angle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AngleKind {
     /// Flexion at the base of the finger; positive curls towards the palm.
     BaseFlexion,
-    /// Abduction at the base; positive towards the thumb's side (of the thumb: away from the palm's plane).
+    /// Abduction at the base; positive towards the thumb's side (for the thumb: away from the palm's plane).
     BaseAbduction,
     /// Flexion at the middle joint.
     MiddleFlexion,
@@ -65,14 +65,14 @@ impl AngleKind {
 /// One of the twenty angles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Angle {
-    /// Of which finger.
+    /// Finger.
     pub finger: Finger,
-    /// Which of its four.
+    /// Kind of angle.
     pub kind: AngleKind,
 }
 
 impl Angle {
-    /// Its place among the twenty.
+    /// Index among the twenty.
     pub fn index(self) -> usize {
         4 * self.finger as usize + self.kind as usize
     }
@@ -82,16 +82,16 @@ impl Angle {
         Finger::ALL.into_iter().flat_map(|finger| AngleKind::ALL.into_iter().map(move |kind| Angle { finger, kind }))
     }
 
-    /// `index_base_flexion` and the like.
+    /// Name, such as `index_base_flexion`.
     pub fn name(self) -> String {
         let kind = ["base_flexion", "base_abduction", "middle_flexion", "tip_flexion"][self.kind as usize];
         format!("{}_{kind}", self.finger.name())
     }
 }
 
-/// Phalanges of a hand; the thumb's metacarpal counts as one.
+/// Number of phalanges of a hand, including the thumb's metacarpal.
 pub const PHALANGES: usize = 15;
-/// Rigid segments of a hand: the phalanges and the palm.
+/// Number of rigid segments of a hand: the phalanges and the palm.
 pub const SEGMENTS: usize = 16;
 
 /// A rigid segment of the hand: the palm, or one of the fifteen phalanges.
@@ -102,13 +102,13 @@ impl Segment {
     /// The palm.
     pub const PALM: Segment = Segment(0);
 
-    /// A phalanx, `place` 0 at the base to 2 at the tip.
+    /// A phalanx; `place` is 0 at the base to 2 at the tip.
     pub fn phalanx(finger: Finger, place: usize) -> Self {
         debug_assert!(place < 3);
         Segment((1 + 3 * finger as usize + place) as u8)
     }
 
-    /// The segment at a place among the sixteen.
+    /// The segment with this index.
     pub fn at(index: usize) -> Self {
         debug_assert!(index < SEGMENTS);
         Segment(index as u8)
@@ -124,23 +124,23 @@ impl Segment {
         Segment::all().skip(1)
     }
 
-    /// Its place among the sixteen.
+    /// Index among the sixteen.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The finger and the place along it; `None` for the palm.
+    /// The finger and the position along it; `None` for the palm.
     pub fn finger(self) -> Option<(Finger, usize)> {
         let place = self.index().checked_sub(1)?;
         Some((Finger::ALL[place / 3], place % 3))
     }
 
-    /// Whether it is the last of its finger.
+    /// Whether it is the fingertip.
     pub fn is_tip(self) -> bool {
         matches!(self.finger(), Some((_, 2)))
     }
 
-    /// The segment it hangs on.
+    /// The parent segment.
     pub fn parent(self) -> Option<Segment> {
         let (_, place) = self.finger()?;
         Some(if place == 0 { Segment::PALM } else { Segment(self.0 - 1) })

@@ -1,25 +1,27 @@
 use super::ANGLES;
+use super::inlet::{Inlet, SampleSource};
 use crate::math::{Pose, Vec3, exp, log};
 
-/// What one source says at one instant. A glove leaves out the palm, a tracker the fingers.
+/// A sample of one source. Gloves have no palm, trackers no fingers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HandSample {
-    /// When it was measured, s on the simulation's clock.
+    /// Time of the measurement, s on the simulation clock.
     pub time: f64,
-    /// The palm's placement in the world.
+    /// Pose of the palm in the world.
     pub palm: Option<Pose>,
     /// The twenty joint angles, rad.
     pub angles: Option<[f64; ANGLES]>,
 }
 
 impl HandSample {
-    /// A sample of everything.
+    /// A complete sample.
     pub fn full(time: f64, palm: Pose, angles: [f64; ANGLES]) -> Self {
         Self { time, palm: Some(palm), angles: Some(angles) }
     }
 }
 
-/// What of the hands devices move; scenes and scripts move the rest. Left and right, as [`Side`](super::Side) counts.
+/// The parts of the hands that devices move; scenes and scripts move the rest. Left and right, indexed by
+/// [`Side`](super::Side).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Driven {
     /// The palms.
@@ -29,42 +31,35 @@ pub struct Driven {
 }
 
 impl Driven {
-    /// Everything of both hands.
+    /// Both hands completely.
     pub const ALL: Driven = Driven { palm: [true; 2], fingers: [true; 2] };
 
     /// Whether devices move anything.
     pub fn any(&self) -> bool {
         self.palm.iter().chain(&self.fingers).any(|&driven| driven)
     }
-
-    /// What is left of a sample that no device gave; `None` if nothing is.
-    pub fn rest_of(&self, side: super::Side, sample: HandSample) -> Option<HandSample> {
-        let palm = sample.palm.filter(|_| !self.palm[side as usize]);
-        let angles = sample.angles.filter(|_| !self.fingers[side as usize]);
-        (palm.is_some() || angles.is_some()).then_some(HandSample { palm, angles, ..sample })
-    }
 }
 
-/// What is taken for a measurement.
+/// Plausibility limits of samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// A palm that moved faster than this between two samples has jumped, m/s. Hands reach about 10 m/s when throwing.
+    /// Maximum palm speed between two samples, m/s; a faster change is a jump. Hands reach about 10 m/s when throwing.
     pub speed: f64,
-    /// A palm that turned faster than this has jumped, rad/s.
+    /// Maximum angular speed of the palm, rad/s.
     pub turn: f64,
-    /// A joint that turned faster than this has jumped, rad/s.
+    /// Maximum joint speed, rad/s.
     pub joint_turn: f64,
-    /// A jump is believed once samples have agreed with each other for this long, s. Until then the hand stays.
+    /// A jump is accepted once samples have agreed with each other for this long, s. Until then the hand does not move.
     pub confirm: f64,
-    /// Without a sample for this long the hand is stale, s: it stays where it was, at rest.
+    /// The hand is stale without a sample for this long, s: it rests at its last pose.
     pub stale: f64,
-    /// The farthest a palm may be from the origin, m. Beyond is nonsense.
+    /// Maximum distance of a palm from the origin, m.
     pub range: f64,
-    /// A sample is extrapolated for this long at most, s, and for no more than one and a half times the time between the last two samples.
+    /// Maximum extrapolation time, s; also limited to one and a half sample intervals.
     pub ahead: f64,
-    /// And by no more than this, m of the palm's place.
+    /// Maximum extrapolation of the palm position, m.
     pub ahead_distance: f64,
-    /// And this, rad of the palm's rotation and of every joint.
+    /// Maximum extrapolation of the palm rotation and of each joint, rad.
     pub ahead_turn: f64,
 }
 
@@ -84,55 +79,58 @@ impl Default for Limits {
     }
 }
 
-/// What became of a sample.
+/// Result of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is the hand's target now.
+    /// Accepted as the target of the hand.
     Accepted,
-    /// It lies implausibly far from the last; kept back until more samples agree with it.
+    /// Implausibly far from the last; held back until more samples agree with it.
     Suspect,
-    /// It is not used.
+    /// Rejected.
     Dropped(DropReason),
 }
 
-/// Why a sample is not used.
+/// Why a sample was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
-    /// A value that is not finite, or a time that is not.
+    /// A non-finite value or time.
     NotFinite,
-    /// A quaternion whose length is far from one.
+    /// A quaternion whose length is far from 1.
     NotARotation,
-    /// Not newer than the last.
+    /// Not newer than the last sample.
     OutOfOrder,
-    /// Farther away than the range.
+    /// Out of range.
     OutOfRange,
     /// Neither palm nor angles.
     Empty,
+    /// A source of higher priority moves the parts that it is about.
+    Outranked,
 }
 
-/// Whether the hand is being told anything.
+/// State of the tracking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrackingState {
     /// No sample yet.
     Waiting,
-    /// Samples come.
+    /// Receiving samples.
     Tracking,
-    /// None for longer than the limit; the last pose is held.
+    /// No sample for longer than the limit; the last pose is held.
     Stale,
 }
 
-/// Layer 1: the tracked hand. Bad samples are dropped and counted; the pose it hands on is always finite.
+/// Layer 1: the tracked hand. Invalid samples are rejected and counted; the resulting pose is always finite.
 ///
-/// Palm and joints may come from different devices, each at its own rate: each is followed by itself, so that the samples of one
-/// neither outdate those of the other nor clear it of suspicion.
+/// Palm and joints may come from different devices with different rates. Each is tracked separately: samples of one
+/// neither make those of the other outdated nor confirm its jumps.
 ///
-/// Devices sample more slowly than the simulation steps: 0.5 m/s at 100 Hz is 5 mm a sample. Between samples the hand is extrapolated by
-/// its rate times the age of the sample, with the rate of the last two samples. A hand that stops or is lost is extrapolated no farther
-/// than the limits allow; without further samples it goes back until it is stale, and stays where it was seen last. A sample of the present
-/// moment is not changed.
+/// Devices sample at a lower rate than the simulation: 0.5 m/s at 100 Hz is 5 mm per sample. Between samples the pose
+/// is extrapolated by the age of the sample times the rate of the last two samples, within limits. Without further
+/// samples the extrapolation is undone until the hand is stale, at its last measured pose. A sample of the current time
+/// is used unchanged.
 #[derive(Clone, Debug)]
 pub struct TrackedHand {
     limits: Limits,
+    inlet: Inlet,
     palm: Followed<Pose>,
     angles: Followed<[f64; ANGLES]>,
     accepted: u64,
@@ -141,44 +139,44 @@ pub struct TrackedHand {
 }
 
 impl TrackedHand {
-    /// A hand that rests at a pose until samples come.
+    /// A hand at rest until samples arrive.
     pub fn new(palm: Pose, angles: [f64; ANGLES], limits: Limits) -> Self {
         let (palm, angles) = (Followed::new(palm), Followed::new(angles));
-        Self { limits, palm, angles, accepted: 0, dropped: 0, suspected: 0 }
+        Self { limits, inlet: Inlet::default(), palm, angles, accepted: 0, dropped: 0, suspected: 0 }
     }
 
-    /// Where the palm is expected at a time: the last sample, extrapolated.
+    /// Extrapolated pose of the palm at a time.
     pub fn palm_at(&self, now: f64) -> Pose {
         self.palm.at(now, &self.limits)
     }
 
-    /// The angles that the joints are expected to have at a time: the last sample, extrapolated.
+    /// Extrapolated joint angles at a time.
     pub fn angles_at(&self, now: f64) -> [f64; ANGLES] {
         self.angles.at(now, &self.limits)
     }
 
-    /// Where the palm is said to be.
+    /// Last accepted pose of the palm.
     pub fn palm(&self) -> &Pose {
         &self.palm.value
     }
 
-    /// The angles the joints are said to have.
+    /// Last accepted joint angles.
     pub fn angles(&self) -> &[f64; ANGLES] {
         &self.angles.value
     }
 
-    /// Velocity of the palm, m/s and rad/s in the world, from the last two samples; zero after a jump, and when no sample has come for
-    /// longer than the palm is extrapolated.
+    /// Velocity of the palm, m/s and rad/s in the world, from the last two samples; zero after a jump, and after the
+    /// extrapolation time.
     pub fn palm_velocity(&self, now: f64) -> (Vec3, Vec3) {
         self.palm.rate(now, &self.limits)
     }
 
-    /// Rates of the joints, rad/s; zero after a jump, and when no sample has come for longer than the joints are extrapolated.
+    /// Joint rates, rad/s; zero after a jump, and after the extrapolation time.
     pub fn angle_rates(&self, now: f64) -> [f64; ANGLES] {
         self.angles.rate(now, &self.limits)
     }
 
-    /// Whether samples still come.
+    /// Whether samples still arrive.
     pub fn state(&self, now: f64) -> TrackingState {
         let last = [self.palm.heard, self.angles.heard].into_iter().flatten().reduce(f64::max);
         match last {
@@ -188,22 +186,40 @@ impl TrackedHand {
         }
     }
 
-    /// Samples that became the target.
+    /// Number of accepted samples.
     pub fn accepted(&self) -> u64 {
         self.accepted
     }
 
-    /// Samples that were dropped for good.
+    /// Number of rejected samples.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Samples kept back as jumps; some of them may have been confirmed later.
+    /// Number of samples held back as jumps; some may have been confirmed later.
     pub fn suspected(&self) -> u64 {
         self.suspected
     }
 
-    /// Takes a sample in.
+    /// Which source moves which part.
+    pub fn inlet(&self) -> &Inlet {
+        &self.inlet
+    }
+
+    /// Which source moves which part, to change it.
+    pub fn inlet_mut(&mut self) -> &mut Inlet {
+        &mut self.inlet
+    }
+
+    /// Takes the parts of a sample in that no source of higher priority has claimed.
+    pub fn accept_from(&mut self, source: SampleSource, sample: HandSample) -> Verdict {
+        match self.inlet.admit(source, sample) {
+            Some(admitted) => self.accept(admitted),
+            None => Verdict::Dropped(DropReason::Outranked),
+        }
+    }
+
+    /// Takes a sample in, with the priority of a device.
     pub fn accept(&mut self, sample: HandSample) -> Verdict {
         let verdict = self.judge(&sample);
         match verdict {
@@ -232,7 +248,7 @@ impl TrackedHand {
         match (palm, angles) {
             (None, None) => Verdict::Dropped(DropReason::Empty),
             (Some(verdict), None) | (None, Some(verdict)) => verdict,
-            // What is late of one part does not spoil the other.
+            // A late sample of one part does not affect the other.
             (Some(Verdict::Dropped(_)), Some(verdict)) | (Some(verdict), Some(Verdict::Dropped(_))) => verdict,
             (Some(Verdict::Suspect), _) | (_, Some(Verdict::Suspect)) => Verdict::Suspect,
             (Some(Verdict::Accepted), Some(Verdict::Accepted)) => Verdict::Accepted,
@@ -240,20 +256,20 @@ impl TrackedHand {
     }
 }
 
-/// What samples tell of one part of the hand.
+/// A separately tracked part of the hand.
 trait Part: Copy {
-    /// How fast it changes.
+    /// Rate of change.
     type Rate: Copy;
-    /// At rest.
+    /// Zero rate.
     const REST: Self::Rate;
 
-    /// Why it cannot be a measurement.
+    /// Why the value is invalid.
     fn fault(&self, limits: &Limits) -> Option<DropReason>;
-    /// Whether a hand can be there after a time.
+    /// Whether the hand can have moved there in a time.
     fn can_reach(&self, other: &Self, after: f64, limits: &Limits) -> bool;
-    /// How fast it went there.
+    /// Rate of the motion.
     fn rate_to(&self, other: &Self, after: f64) -> Self::Rate;
-    /// Where it is after a time at a rate, no farther away than the limits allow.
+    /// Value after a time at a rate, within the limits.
     fn ahead(&self, rate: &Self::Rate, age: f64, limits: &Limits) -> Self;
 }
 
@@ -316,23 +332,23 @@ impl Part for [f64; ANGLES] {
     }
 }
 
-/// A sample is extrapolated for this many times the time between the last two: the next may be late by half of it.
+/// Extrapolation time in sample intervals: the next sample may be late by half an interval.
 const INTERVALS: f64 = 1.5;
-/// Times that differ by less are the same, s.
+/// Times that differ by less are equal, s.
 const SAME: f64 = 1e-9;
 
-/// A part of the hand on its way through time.
+/// The tracking state of one part.
 #[derive(Clone, Debug)]
 struct Followed<P: Part> {
     value: P,
     rate: P::Rate,
     /// Time between the last two samples, s.
     interval: f64,
-    /// When the value was measured.
+    /// Time of the value.
     time: Option<f64>,
-    /// When the last sample was measured, believed or not.
+    /// Time of the last sample, accepted or not.
     heard: Option<f64>,
-    /// A jump that is not believed yet: since when, and the last sample of it.
+    /// A jump that is not accepted yet: its start and its last sample.
     suspect: Option<(f64, f64, P)>,
 }
 
@@ -341,20 +357,20 @@ impl<P: Part> Followed<P> {
         Self { value, rate: P::REST, interval: 0.0, time: None, heard: None, suspect: None }
     }
 
-    /// For how long a sample is extrapolated, s.
+    /// Extrapolation time, s.
     fn horizon(&self, limits: &Limits) -> f64 {
         (INTERVALS * self.interval).min(limits.ahead).min(limits.stale)
     }
 
-    /// How fast it changes; not at all when nothing was heard for longer than it is extrapolated.
+    /// Rate of change; zero after the extrapolation time.
     fn rate(&self, now: f64, limits: &Limits) -> P::Rate {
         if self.time.is_some_and(|time| now - time <= self.horizon(limits) + SAME) { self.rate } else { P::REST }
     }
 
-    /// Where it is expected at a time.
+    /// Extrapolated value at a time.
     fn at(&self, now: f64, limits: &Limits) -> P {
         match self.time.map(|time| now - time) {
-            // Also where times differ by rounding: what is told for every step is taken as it is told.
+            // Samples of the current time are used unchanged, also if times differ by rounding.
             Some(age) if age > SAME && age < limits.stale => {
                 let horizon = self.horizon(limits);
                 let ahead =
@@ -370,15 +386,15 @@ impl<P: Part> Followed<P> {
             return Verdict::Dropped(DropReason::OutOfOrder);
         }
         self.heard = Some(time);
-        // After a pause the hand may be anywhere it can have gone at the speed limit; the first sample ever is believed.
+        // After a pause the hand may be anywhere within reach at the speed limit; the first sample is always accepted.
         let after = self.time.map(|last| time - last);
         if after.is_none_or(|after| self.value.can_reach(&new, after, limits)) {
             self.take(time, new, after.map_or(P::REST, |after| self.value.rate_to(&new, after)));
             self.interval = after.unwrap_or(0.0);
             return Verdict::Accepted;
         }
-        // A jump. It becomes believable when later samples keep agreeing with it: a tracker that found the hand again,
-        // not a glitch of one frame.
+        // A jump. It is accepted if later samples agree with it: the tracker found the hand again, instead of a glitch
+        // of one frame.
         let agreed = self.suspect.filter(|(_, last, there)| there.can_reach(&new, time - last, limits));
         let since = agreed.map_or(time, |(since, ..)| since);
         if time - since >= limits.confirm {
@@ -428,7 +444,7 @@ mod tests {
         assert_eq!(hand.state(0.5), TrackingState::Stale);
     }
 
-    /// Samples at 100 Hz, asked for at 1 kHz: a swing of 5 cm that reaches 0.5 m/s.
+    /// Samples at 100 Hz, evaluated at 1 kHz: an oscillation of 5 cm with a peak speed of 0.5 m/s.
     #[test]
     fn a_swing_is_followed_between_samples() {
         let swing = |t: f64| 0.05 * (10.0 * t).sin();
@@ -453,23 +469,24 @@ mod tests {
         }
         // The error of a rate from two samples, T apart and of age τ, is a (τ T + τ²) / 2, and 5 m/s² and 10 ms give 0.5 mm.
         assert!(worst < 0.51e-3, "{worst}");
-        assert!(step < 1.1e-3, "no stairs: {step}");
-        assert!(held > 4e-3, "held samples would be stairs: {held}");
+        assert!(step < 1.1e-3, "no steps: {step}");
+        assert!(held > 4e-3, "held samples would be steps: {held}");
     }
 
     #[test]
-    fn a_hand_that_stops_or_is_lost_goes_no_farther_than_allowed() {
+    fn extrapolation_of_a_stopped_or_lost_hand_is_bounded() {
         let mut hand = hand();
         let send = |hand: &mut TrackedHand, i: i32, x: f64| {
             assert_eq!(hand.accept(HandSample::full(0.01 * f64::from(i), at(x), [x; ANGLES])), Verdict::Accepted);
         };
         (0..=10).for_each(|i| send(&mut hand, i, 0.005 * f64::from(i)));
-        // It stops at 5 cm: one interval too far at the most, and back with the sample that says so.
+        // It stops at 5 cm: at most one interval too far, and back with the next sample.
         assert!((hand.palm_at(0.1099).translation.x - 0.05) < 0.005);
         send(&mut hand, 11, 0.05);
         assert_eq!(hand.palm_at(0.115), at(0.05));
         assert_eq!(hand.palm_velocity(0.115), (Vec3::zeros(), Vec3::zeros()));
-        // It goes on, and is lost: it goes one and a half intervals ahead, and back to where it was seen last until it is stale.
+        // It moves on and is lost: extrapolated by one and a half intervals, then back to the last measured pose until
+        // it is stale.
         send(&mut hand, 12, 0.055);
         send(&mut hand, 13, 0.06);
         for (later, x) in [(0.145, 0.0675), (0.1875, 0.06375), (0.231, 0.06), (5.0, 0.06)] {
@@ -478,7 +495,7 @@ mod tests {
             assert!(later < 0.15 || hand.palm_velocity(later) == (Vec3::zeros(), Vec3::zeros()));
         }
         assert_eq!(hand.state(5.0), TrackingState::Stale);
-        // Found again far away: a pause is no speed.
+        // Found again far away: a pause does not count as a speed.
         assert_eq!(hand.accept(HandSample::full(9.0, at(1.0), [0.0; ANGLES])), Verdict::Accepted);
         assert!((hand.palm_at(9.01).translation.x - 1.0).abs() < 0.003);
     }
@@ -486,7 +503,7 @@ mod tests {
     #[test]
     fn extrapolation_is_bounded_in_time_and_distance() {
         let mut hand = hand();
-        // 10 m/s and 50 rad/s, in samples 40 ms apart: the time allows for 0.5 m.
+        // 10 m/s and 50 rad/s with samples 40 ms apart: the interval allows for 0.5 m.
         for i in 0..2 {
             let t = 0.04 * f64::from(i);
             let palm =
@@ -498,12 +515,12 @@ mod tests {
         assert!((now.translation.x - there.translation.x - limits.ahead_distance).abs() < 1e-12);
         assert!((now.rotation.angle_to(&there.rotation) - limits.ahead_turn).abs() < 1e-9);
         assert!((hand.angles_at(0.09)[5] - hand.angles()[5] - limits.ahead_turn).abs() < 1e-12);
-        // A sample of the present moment, or of the future, is taken as it is.
+        // A sample of the current time or of the future is used unchanged.
         assert_eq!((hand.palm_at(0.04), hand.palm_at(0.03)), (there, there));
     }
 
     #[test]
-    fn nonsense_is_dropped_and_counted() {
+    fn invalid_samples_are_rejected_and_counted() {
         let mut hand = hand();
         assert_eq!(hand.state(0.0), TrackingState::Waiting);
         hand.accept(HandSample::full(0.0, at(0.0), [0.0; ANGLES]));
@@ -527,12 +544,12 @@ mod tests {
     }
 
     #[test]
-    fn a_glitch_is_ridden_out_and_a_real_jump_is_believed_later() {
+    fn a_glitch_is_ignored_and_a_real_jump_is_accepted_later() {
         let mut hand = hand();
         let mut send = |t: f64, x: f64| hand.accept(HandSample::full(t, at(x), [0.0; ANGLES]));
         assert_eq!(send(0.00, 0.0), Verdict::Accepted);
         assert_eq!(send(0.01, 1.0), Verdict::Suspect);
-        assert_eq!(send(0.02, 0.001), Verdict::Accepted, "back again: it was a glitch");
+        assert_eq!(send(0.02, 0.001), Verdict::Accepted, "back again: a glitch");
         for i in 3..8 {
             assert_eq!(send(0.01 * f64::from(i), 5.0), Verdict::Suspect);
         }
@@ -554,7 +571,7 @@ mod tests {
             "older than the palm's, and the newest of its own"
         );
         assert_eq!(hand.accept(fingers(0.095, 0.1)), Verdict::Dropped(DropReason::OutOfOrder));
-        // The palm jumps for good; the glove goes on meanwhile.
+        // The palm jumps permanently while the glove continues.
         for i in 1..=5 {
             let t = 0.1 + 0.01 * f64::from(i);
             assert_eq!(hand.accept(palm(t, 5.0)), Verdict::Suspect);

@@ -4,14 +4,14 @@ use kiss3d::context::Context;
 
 use super::ViewerError;
 
-/// The adapter that draws, and what went wrong with it.
+/// The graphics adapter and its first error.
 pub(super) struct Adapter {
     fault: Arc<Mutex<Option<String>>>,
 }
 
 impl Adapter {
-    /// Finds an adapter and hands it to kiss3d, which would panic if it looked for one and found none. It belongs to
-    /// this thread until the last surface on it is dropped.
+    /// Finds an adapter and passes it to kiss3d, which panics if it finds none itself. It belongs to this thread until
+    /// the last surface on it is dropped.
     pub async fn open() -> Result<Self, ViewerError> {
         let (instance, adapter) = find().await?;
         let (device, queue) = adapter
@@ -24,7 +24,7 @@ impl Adapter {
         Ok(Self { fault })
     }
 
-    /// Fails with the first thing that the driver complained of.
+    /// Fails with the first driver error.
     pub fn check(&self) -> Result<(), ViewerError> {
         let fault = self.fault.lock().ok().and_then(|fault| fault.clone());
         fault.map_or(Ok(()), |message| Err(ViewerError::Failed(message)))
@@ -41,7 +41,7 @@ pub(super) async fn find() -> Result<(wgpu::Instance, wgpu::Adapter), ViewerErro
     found.ok_or(ViewerError::NoAdapter)
 }
 
-/// Keeps the first thing that a driver complains of, in place of wgpu's own handler, which panics.
+/// Keeps the first driver error, instead of wgpu's own handler, which panics.
 pub(super) fn watch(device: &wgpu::Device) -> Arc<Mutex<Option<String>>> {
     let fault = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&fault);

@@ -3,22 +3,23 @@ use std::collections::BTreeMap;
 use super::ViewerError;
 use super::picture::Picture;
 
-/// The bytes of an animated PNG of some pictures of one size, shown so many seconds each, again and again.
+/// The bytes of an animated PNG of pictures of equal size, each shown for a number of seconds, in a loop.
 ///
-/// It has 255 colours for all pictures together, and of each picture only what differs from the one before.
+/// It has one palette of 255 colours, and stores for each picture only the difference from the previous one.
 pub fn animated_png(pictures: &[Picture], seconds: f64) -> Result<Vec<u8>, ViewerError> {
-    let first = pictures.first().ok_or_else(|| ViewerError::Failed("an animation of no pictures".into()))?;
+    let first =
+        pictures.first().ok_or_else(|| ViewerError::Failed("an animation needs at least one picture".into()))?;
     let pixels = 3 * first.size.0 as usize * first.size.1 as usize;
     if pictures.iter().any(|picture| picture.size != first.size || picture.pixels.len() != pixels) {
-        return Err(ViewerError::Failed("the pictures of an animation are not of one size".into()));
+        return Err(ViewerError::Failed("the pictures of an animation differ in size".into()));
     }
     encoded(first.size, pictures, seconds)
         .map_err(|error| ViewerError::Failed(format!("the animation could not be written as PNG: {error}")))
 }
 
-/// The palette's place for what stays as it was.
+/// Palette index of unchanged pixels.
 const UNCHANGED: u8 = 255;
-/// Bits of each channel by which colours are told apart.
+/// Bits per channel that distinguish colours.
 const BITS: u32 = 6;
 
 fn encoded((width, height): (u32, u32), pictures: &[Picture], seconds: f64) -> Result<Vec<u8>, png::EncodingError> {
@@ -55,7 +56,7 @@ fn encoded((width, height): (u32, u32), pictures: &[Picture], seconds: f64) -> R
     Ok(bytes)
 }
 
-/// The columns and rows around what differs; one pixel if nothing does.
+/// Bounding box of the changed pixels; one pixel if nothing changed.
 fn changed(before: &[u8], after: &[u8], width: usize) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
     let places = || before.iter().zip(after).enumerate().filter(|(_, (a, b))| a != b).map(|(i, _)| i);
     let bounds = |values: &mut dyn Iterator<Item = usize>| {
@@ -65,14 +66,15 @@ fn changed(before: &[u8], after: &[u8], width: usize) -> (std::ops::Range<usize>
     (range(bounds(&mut places().map(|i| i % width))), range(bounds(&mut places().map(|i| i / width))))
 }
 
-/// At most 255 colours for all the colours of some pictures.
+/// At most 255 colours for all pictures.
 struct Reduced {
     colours: Vec<[u8; 3]>,
     places: BTreeMap<u32, u8>,
 }
 
 impl Reduced {
-    /// Cuts the box around all colours at the median of its longest side, then the box that holds most of what is left, and so on.
+    /// Median cut: splits the box around all colours at the median of its longest side, then the box with the most
+    /// pixels, and so on.
     fn of(pictures: &[Picture]) -> Self {
         let mut counts: BTreeMap<u32, (u64, [u64; 3])> = BTreeMap::new();
         for c in pictures.iter().flat_map(|picture| picture.pixels.chunks_exact(3)) {
@@ -123,7 +125,7 @@ impl Reduced {
     }
 }
 
-/// Pixels whose colours are not told apart.
+/// Pixels with the same quantised colour.
 struct Shade {
     cell: u32,
     count: u64,
@@ -136,7 +138,7 @@ impl Shade {
     }
 }
 
-/// The channel in which some shades differ most, and how much they do, with how many pixels.
+/// The channel with the largest range, the range, and the number of pixels.
 fn spread(shades: &[Shade]) -> (usize, f64) {
     let range = |channel: usize| {
         let means = shades.iter().map(|s| s.mean(channel));
@@ -146,7 +148,7 @@ fn spread(shades: &[Shade]) -> (usize, f64) {
     let ranges = [range(0), range(1), range(2)];
     let channel =
         if ranges[1] >= ranges[0] && ranges[1] >= ranges[2] { 1 } else { 2 * usize::from(ranges[2] > ranges[0]) };
-    // Large boxes first, but few pixels of a far colour count too.
+    // Large boxes first, but distant colours with few pixels count too.
     let count = shades.iter().map(|s| s.count).sum::<u64>() as f64;
     (channel, ranges[channel] * count.sqrt())
 }
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn an_animation_shows_its_pictures_again() {
+    fn an_animation_round_trips_its_pictures() {
         let pictures = pictures();
         let shown = played(&animated_png(&pictures, 0.1).expect("an animation"));
         assert_eq!(shown.len(), 4);
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_that_do_not_fit_are_an_error() {
+    fn mismatched_pictures_are_an_error() {
         let mut pictures = pictures();
         assert!(animated_png(&[], 0.1).is_err());
         pictures[1].size = (10, 20);

@@ -4,24 +4,24 @@ use kiss3d::glamx::Vec3;
 use super::figure::Painted;
 use super::lens::Lens;
 
-/// Angle between the lower and the upper edge of a picture of a scene, degrees.
+/// Vertical field of view of scene pictures, degrees.
 const FIELD_OF_VIEW: f32 = 28.0;
 
-/// An eye that looks at a point.
+/// A camera position and target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// Where it stands, m.
+    /// Eye position, m.
     pub eye: [f32; 3],
-    /// What is in the middle of the picture, m.
+    /// Point in the centre of the picture, m.
     pub target: [f32; 3],
-    /// What points upwards in the picture; if that is the direction of view, any other is taken.
+    /// Up direction; if it is parallel to the view direction, another one is used.
     pub up: [f32; 3],
-    /// Angle between the lower and the upper edge of the picture, rad.
+    /// Vertical field of view, rad.
     pub field_of_view: f32,
 }
 
 impl Camera {
-    /// Sees all of some meshes, from a direction away from them, in a picture that is at least as wide as high.
+    /// Frames all meshes from a direction, in a picture at least as wide as high.
     pub fn around(meshes: &[Painted], direction: [f32; 3]) -> Self {
         let points = || meshes.iter().flat_map(|mesh| &mesh.vertices).map(|&p| Vec3::from(p));
         let (low, high) =
@@ -29,13 +29,13 @@ impl Camera {
         let centre = if low.is_finite() && high.is_finite() { 0.5 * (low + high) } else { Vec3::ZERO };
         let radius = points().map(|p| p.distance(centre)).fold(0.0, f32::max);
         let field_of_view = 35_f32.to_radians();
-        // The sphere around them touches the edges of the view; a tenth more leaves a margin.
+        // The bounding sphere touches the edges of the view; 10 % margin.
         let distance = if radius > 0.0 { 1.1 * radius / (0.5 * field_of_view).sin() } else { 1.0 };
         let eye = centre + distance * Vec3::from(direction).normalize_or(Vec3::Z);
         Self { eye: eye.into(), target: centre.into(), up: [0.0, 1.0, 0.0], field_of_view }
     }
 
-    /// Sees all of some points as large as it can, from a direction away from them, in a picture so many times wider than high.
+    /// Frames all points as large as possible from a direction, for an aspect ratio.
     pub(super) fn fitted(points: &[[f32; 3]], direction: crate::math::Vec3, aspect: f64) -> Self {
         let field_of_view = FIELD_OF_VIEW.to_radians();
         let back = Vec3::new(direction.x as f32, direction.y as f32, direction.z as f32).normalize_or(Vec3::Z);
@@ -50,11 +50,11 @@ impl Camera {
             if ends[0].is_finite() && ends[1].is_finite() { 0.5 * (ends[0] + ends[1]) } else { 0.0 }
         };
         let mut target: [f32; 3] = std::array::from_fn(|i| middle(&|p| [p[i]; 2]));
-        // A twelfth of the picture is left free at each edge.
+        // A margin of one twelfth of the picture at each edge.
         let slope = 0.84 * (0.5 * field_of_view).tan();
         let slopes = [slope * aspect as f32, slope];
         let mut distance = 0.0;
-        // What is near looks larger: the middle of the picture is not quite that of the points.
+        // Perspective shifts the centre of the picture from that of the points.
         for _ in 0..4 {
             let needed = |p: &[f32; 3]| {
                 let aside = |i: usize| (p[i] - target[i]).abs() / slopes[i];
@@ -72,13 +72,13 @@ impl Camera {
         Self { eye: eye.into(), target: target.into(), up: [0.0, 1.0, 0.0], field_of_view }
     }
 
-    /// Looks from where a scene wants to be looked at.
+    /// The view that a scene specifies.
     pub(super) fn at(view: &crate::assets::Viewpoint) -> Self {
         let [eye, target] = [view.position, view.target].map(|p| p.cast::<f32>().into());
         Self { eye, target, up: [0.0, 1.0, 0.0], field_of_view: FIELD_OF_VIEW.to_radians() }
     }
 
-    /// So many times nearer, and looking at a place if there is one.
+    /// Zooms in by a factor, towards a point if there is one.
     pub(super) fn nearer(&self, zoom: f64, place: Option<crate::math::Vec3>) -> Self {
         if !(zoom > 0.0 && zoom.is_finite()) || zoom == 1.0 {
             return *self;
@@ -98,7 +98,7 @@ impl Camera {
         [towards, up]
     }
 
-    /// The pixel at which a point is seen, from the upper left corner; `None` behind the eye, or if nothing can be seen.
+    /// Pixel of a point, from the upper left corner; `None` behind the eye, or for an invalid camera.
     pub fn project(&self, size: (u32, u32), point: [f32; 3]) -> Option<[f32; 2]> {
         if self.check().is_err() || size.0 == 0 || size.1 == 0 {
             return None;
@@ -109,7 +109,7 @@ impl Camera {
         (clip.w > 0.0).then(|| [pixel(clip.x / clip.w, size.0), pixel(-clip.y / clip.w, size.1)])
     }
 
-    /// Says the first thing that keeps anything from being seen.
+    /// Reports the first error of the camera.
     pub(super) fn check(&self) -> Result<(), String> {
         let [eye, target] = [self.eye, self.target].map(Vec3::from);
         let distance = eye.distance(target);
@@ -125,7 +125,7 @@ impl Camera {
 }
 
 /// A camera in the renderer's space: the target at the origin, the eye [`View::DISTANCE`] away. Shadows and clipping
-/// are tuned once, in that space, and a fingertip is drawn as well as a room.
+/// are tuned for that space, so quality does not depend on the size of the scene.
 pub(super) struct View {
     pub lens: Lens,
     pub up: Vec3,

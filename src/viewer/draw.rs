@@ -18,8 +18,7 @@ use super::legend::{INK, Note, fill};
 use super::palette::{Paint, Palette};
 use super::picture::Picture;
 
-/// How many times finer than asked it is drawn, along each side. Multisampling would be cheaper, but comes out black on
-/// OpenGL.
+/// Supersampling factor along each side. Multisampling would be cheaper, but renders black on OpenGL.
 const FINER: u32 = 2;
 
 /// Draws a figure off screen. In software, 1280 × 960 pixels take a few seconds.
@@ -28,10 +27,10 @@ pub fn draw(figure: &Figure) -> Result<Picture, ViewerError> {
     pictures.pop().ok_or_else(|| ViewerError::Failed("nothing was drawn".into()))
 }
 
-/// Draws several figures on one surface, which saves starting again for each.
+/// Draws several figures on one surface, which saves the setup for each.
 ///
-/// It happens on a thread of its own: kiss3d keeps its state by thread, so a window that the caller has open is left
-/// alone, and a panic in the depths of a driver ends as an error here.
+/// Runs on its own thread: kiss3d keeps its state per thread, so an open window of the caller is not affected, and a
+/// panic in a driver becomes an error here.
 pub fn draw_all(figures: &[Figure]) -> Result<Vec<Picture>, ViewerError> {
     for (index, figure) in figures.iter().enumerate() {
         figure.check().map_err(|problem| ViewerError::BadFigure { index, problem })?;
@@ -40,7 +39,7 @@ pub fn draw_all(figures: &[Figure]) -> Result<Vec<Picture>, ViewerError> {
         return Ok(Vec::new());
     }
     std::thread::scope(|scope| {
-        // Compilers of shaders recurse deeply.
+        // Shader compilers need a large stack.
         let thread = std::thread::Builder::new().name("viewer".into()).stack_size(16 << 20);
         let drawing = thread.spawn_scoped(scope, || kiss3d::pollster::block_on(draw_here(figures)));
         let drawing = drawing.map_err(|error| ViewerError::Failed(error.to_string()))?;
@@ -51,7 +50,7 @@ pub fn draw_all(figures: &[Figure]) -> Result<Vec<Picture>, ViewerError> {
 async fn draw_here(figures: &[Figure]) -> Result<Vec<Picture>, ViewerError> {
     let adapter = Adapter::open().await?;
     let mut surface = OffscreenSurface::new(1, 1).await;
-    // No curve: the lights are balanced so that colours come out as they were asked for.
+    // No tone curve: the lights are balanced so that colours are reproduced.
     surface.set_tonemap(Tonemap::None);
     surface.set_ambient(0.42);
     surface.set_shadow_resolution(2048);
@@ -63,7 +62,7 @@ async fn draw_here(figures: &[Figure]) -> Result<Vec<Picture>, ViewerError> {
     let mut pictures = Vec::with_capacity(figures.len());
     for figure in figures {
         render(&mut surface, figure).await;
-        // Before the pixels are read: kiss3d would wait for a frame that never came.
+        // Checked before reading pixels: kiss3d would wait for a frame that never arrives.
         adapter.check()?;
         let mut pixels = Vec::new();
         surface.snap(&mut pixels);
@@ -103,7 +102,7 @@ async fn render(surface: &mut OffscreenSurface, figure: &Figure) {
     surface.render_3d(&mut scene, &mut view.lens).await;
 }
 
-/// Dark text with a light rim, to be read on anything.
+/// Dark text with a light outline, readable on any background.
 fn write(surface: &mut OffscreenSurface, note: &Note) {
     let (font, finer) = (Font::default(), FINER as f32);
     let [x, y] = note.at.map(|c| c * finer);
@@ -135,16 +134,16 @@ pub(super) fn add_mesh(scene: &mut SceneNode3d, mesh: &Painted, view: &View) {
         None => drop(node.set_color(colour(mesh.colour, opacity))),
     }
     node.set_roughness(mesh.roughness.clamp(0.0, 1.0));
-    // The shadow of a translucent surface comes out in stripes.
+    // Translucent surfaces would cast striped shadows.
     node.set_casts_shadows(mesh.opacity >= 1.0 && !mesh.in_front);
     node.set_light_layers(if mesh.in_front { MARKS } else { THINGS });
 }
 
-/// Lights of things cast shadows, lights of marks do not.
+/// Lights of objects cast shadows, lights of marks do not.
 pub(super) const THINGS: u32 = 1;
 pub(super) const MARKS: u32 = 2;
 
-/// From the middle of the first colour to that of the last.
+/// From the centre of the first colour to that of the last.
 pub(super) fn texture_places(paint: &Paint) -> Vec<Vec2> {
     let (columns, rows) = (paint.palette.size.0 as f32, paint.palette.size.1 as f32);
     let middle = |part: f32, count: f32| (0.5 + part.clamp(0.0, 1.0) * (count - 1.0)) / count;
@@ -159,7 +158,7 @@ pub(super) fn texture(palette: &Palette) -> std::sync::Arc<Texture> {
     Texture::new(columns, rows, &bytes, wgpu::TextureFormat::Rgba8UnormSrgb, clamped, smooth, false, 1)
 }
 
-/// A square that reaches into the fog.
+/// A square that extends into the fog.
 fn add_ground(scene: &mut SceneNode3d, height: f32, figure: &Figure, view: &View) {
     let [x, _, z] = figure.camera.target;
     let middle = view.place([x, height, z]);
@@ -185,8 +184,8 @@ pub(super) fn add_shape(
     node
 }
 
-/// A key light over the left shoulder, which casts the shadows; a cooler one from the right to fill them; and a weak
-/// one from below, as a table throws it back.
+/// A key light over the left shoulder, which casts the shadows; a cooler fill light from the right; and a weak one from
+/// below, like light reflected by a table.
 pub(super) fn add_lights(scene: &mut SceneNode3d, view: &View, vertical: Vec3) {
     let back = view.lens.eye / View::DISTANCE;
     let right = view.up.cross(back);
@@ -204,7 +203,7 @@ pub(super) fn add_lights(scene: &mut SceneNode3d, view: &View, vertical: Vec3) {
     }
 }
 
-/// kiss3d calculates with linear light, and shows it with the exponent 1/2.2.
+/// kiss3d computes with linear light and displays it with a gamma of 2.2.
 pub(super) fn colour(seen: Colour, opacity: f32) -> Color {
     let [r, g, b] = seen.map(|c| c.clamp(0.0, 1.0).powf(2.2));
     Color::new(r, g, b, opacity)

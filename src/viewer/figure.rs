@@ -6,7 +6,7 @@ use super::palette::Paint;
 use crate::math::Vec3;
 use crate::mesh::SurfaceMesh;
 
-/// Red, green and blue as they are seen on a screen (sRGB), 0 to 1.
+/// Red, green and blue (sRGB), 0 to 1.
 pub type Colour = [f32; 3];
 
 /// Skin of medium tone.
@@ -14,25 +14,25 @@ pub const SKIN: Colour = [0.88, 0.67, 0.57];
 /// The off-white of the background and the ground.
 pub const PAPER: Colour = [0.86, 0.87, 0.89];
 
-/// Greatest width and height: beyond, drivers begin to run out of memory.
+/// Maximum width and height: beyond, drivers run out of memory.
 const LARGEST: u32 = 4096;
 
-/// What is seen in a picture. Lengths are in metres.
+/// The content of a picture. Lengths are in metres.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Surfaces.
     pub meshes: Vec<Painted>,
     /// Lines, such as bones and the edges of tetrahedra.
     pub lines: Vec<Lines>,
-    /// Height of a horizontal ground that takes the shadows; none if the meshes float.
+    /// Height of a horizontal ground that receives shadows; `None` if the meshes float.
     pub ground: Option<f32>,
-    /// From where it is seen.
+    /// Camera.
     pub camera: Camera,
     /// Width and height of the picture in pixels.
     pub size: (u32, u32),
-    /// Behind everything; the ground has this colour too, and fades into it.
+    /// Background colour; the ground has it too, and fades into it.
     pub background: Colour,
-    /// What is written over it.
+    /// Text overlay.
     pub legend: Legend,
 }
 
@@ -41,41 +41,41 @@ pub struct Figure {
 pub struct Painted {
     /// Vertex positions.
     pub vertices: Vec<[f32; 3]>,
-    /// Outward unit normals, one a vertex.
+    /// Outward unit normals, one per vertex.
     pub normals: Vec<[f32; 3]>,
-    /// Three vertex numbers a triangle, counter-clockwise seen from outside.
+    /// Three vertex indices per triangle, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
     /// Colour of the material.
     pub colour: Colour,
-    /// From 0, not seen, to 1; what lies behind shows through.
+    /// Opacity from 0 to 1.
     pub opacity: f32,
-    /// From 0, a mirror, to 1, chalk. Skin is about 0.55.
+    /// Roughness from 0 (mirror) to 1 (chalk). Skin is about 0.55.
     pub roughness: f32,
-    /// Colours by vertex, in place of the one colour.
+    /// Colours per vertex, instead of the single colour.
     pub paint: Option<Paint>,
-    /// Whether it is seen before everything else, as a mark that nothing hides; it casts no shadow.
+    /// Whether it is drawn in front of everything else, without a shadow.
     pub in_front: bool,
 }
 
-/// Separate line segments of one look.
+/// Separate line segments of one style.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
     /// The ends of each segment.
     pub segments: Vec<[[f32; 3]; 2]>,
-    /// Their colour, not lit.
+    /// Their colour, unlit.
     pub colour: Colour,
     /// Width in pixels.
     pub width: f32,
 }
 
 impl Figure {
-    /// Meshes on a background of paper without a ground, 1280 × 960.
+    /// Meshes on a plain background without a ground, 1280 × 960.
     pub fn new(meshes: Vec<Painted>, camera: Camera) -> Self {
         let (lines, ground, legend) = (Vec::new(), None, Legend::default());
         Self { meshes, lines, ground, camera, size: (1280, 960), background: PAPER, legend }
     }
 
-    /// Says the first thing that keeps it from being drawn.
+    /// Reports the first error that prevents drawing.
     pub(super) fn check(&self) -> Result<(), String> {
         let (width, height) = self.size;
         if ![width, height].iter().all(|side| (1..=LARGEST).contains(side)) {
@@ -131,7 +131,7 @@ impl Painted {
         least
     }
 
-    /// Every edge once, to be laid over the surface.
+    /// Every edge once, as an overlay on the surface.
     pub fn wireframe(&self, colour: Colour, width: f32) -> Lines {
         let edges: BTreeSet<(u32, u32)> = (self.triangles.iter())
             .flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)])
@@ -156,14 +156,14 @@ impl Painted {
         if let Some(paint) = &self.paint {
             let (columns, rows) = paint.palette.size;
             if paint.places.len() != count || !paint.places.iter().flatten().all(|x| x.is_finite()) {
-                return Err("its paint does not name a finite place for each vertex".into());
+                return Err("its paint needs finite coordinates for each vertex".into());
             }
             if columns == 0 || rows == 0 || paint.palette.colours.len() != (columns * rows) as usize {
-                return Err(format!("its palette has not {columns} × {rows} colours"));
+                return Err(format!("its palette does not have {columns} × {rows} colours"));
             }
         }
         match self.triangles.iter().flatten().find(|&&v| v as usize >= count) {
-            Some(outside) => Err(format!("a triangle names vertex {outside} of {count}")),
+            Some(outside) => Err(format!("a triangle refers to vertex {outside} of {count}")),
             None => Ok(()),
         }
     }
@@ -177,7 +177,7 @@ impl Lines {
     }
 }
 
-/// The viewer's precision.
+/// Conversion to the viewer's precision.
 pub(super) fn to_f32(v: &Vec3) -> [f32; 3] {
     [v.x as f32, v.y as f32, v.z as f32]
 }

@@ -1,86 +1,98 @@
-use crate::body::{BodyKind, Hand};
+use crate::body::{BodyId, ColliderId, Hand};
 use crate::hand::Kinematics;
 use crate::math::{Pose, Vec3};
 use crate::sim::{PressurePoint, Touch, World};
-use crate::tracking::{ANGLES, Segment};
+use crate::tracking::ANGLES;
 
-/// What moves, copied out of a world between two steps. It is owned and can go to another thread; everything that can be computed
-/// from it, the skins above all, is left to those who draw.
+/// The moving state, copied out of a world between two steps. It is owned and can be sent to another thread; derived
+/// data such as the skins are computed by the renderer.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     /// Time, s.
     pub time: f64,
-    /// Placements of the rigid bodies.
-    pub rigid: Vec<Pose>,
-    /// Placements of the static world.
-    pub fixed: Vec<Pose>,
-    /// Nodes of the soft bodies, m.
-    pub soft: Vec<Vec<Vec3>>,
-    /// Hands in the world's order.
+    /// All bodies but hands, in the order of the registry.
+    pub bodies: Vec<BodyFrame>,
+    /// Hands in the order of the world.
     pub hands: Vec<HandFrame>,
-    /// What touches, one entry a constraint.
+    /// Contacts, one entry per constraint.
     pub touches: Vec<Touch>,
-    /// Single points that are pressed.
+    /// Contact points with pressure.
     pub pressures: Vec<PressurePoint>,
+}
+
+/// A body at one instant.
+#[derive(Clone, Debug)]
+pub struct BodyFrame {
+    /// The body.
+    pub id: BodyId,
+    /// Its placement.
+    pub pose: Pose,
+    /// Positions of the nodes of a body that deforms, m.
+    pub nodes: Vec<Vec3>,
 }
 
 /// A hand at one instant.
 #[derive(Clone, Debug)]
 pub struct HandFrame {
-    /// Layers 2 and 3: where segments and joints are.
+    /// The hand.
+    pub id: BodyId,
+    /// Layers 2 and 3: poses of segments and joints.
     pub kinematics: Kinematics,
-    /// Layer 4: displacement of the nodes of each segment's tissue, in the frame of its bone, m.
+    /// Layer 4: displacement of the nodes of each segment's tissue, in the bone frame, m.
     pub displacements: Vec<Vec<Vec3>>,
-    /// Layer 1: placement of the tracked palm.
+    /// Layer 1: pose of the tracked palm.
     pub tracked_palm: Pose,
     /// Layer 1: the tracked angles, rad.
     pub tracked_angles: [f64; ANGLES],
 }
 
 impl Frame {
-    /// The world as it is now.
+    /// The current state of a world.
     pub fn of(world: &World) -> Self {
         let mut frame = Self::default();
         frame.refresh(world);
         frame
     }
 
-    /// Takes the world as it is now over, into the memory that is already there.
+    /// Copies the current state of a world, reusing memory.
     pub fn refresh(&mut self, world: &World) {
         let bodies = &world.bodies;
         self.time = world.time();
-        refill(&mut self.rigid, bodies.rigid.iter().map(|body| body.pose()));
-        refill(&mut self.fixed, bodies.fixed.iter().map(|body| *body.pose()));
-        self.soft.resize_with(bodies.soft.len(), Vec::new);
-        for (nodes, body) in self.soft.iter_mut().zip(&bodies.soft) {
-            refill(nodes, body.positions().iter().copied());
+        let mut count = 0;
+        for (id, body) in bodies.iter().filter(|(_, body)| body.kind() != "hand") {
+            if count == self.bodies.len() {
+                self.bodies.push(BodyFrame { id, pose: body.pose(), nodes: Vec::new() });
+            }
+            let frame = &mut self.bodies[count];
+            (frame.id, frame.pose) = (id, body.pose());
+            refill(&mut frame.nodes, body.nodes().iter().copied());
+            count += 1;
         }
-        self.hands.truncate(bodies.hands.len());
-        for (frame, hand) in self.hands.iter_mut().zip(&bodies.hands) {
-            frame.refresh(hand);
+        self.bodies.truncate(count);
+        self.hands.truncate(bodies.hand_ids().len());
+        for (number, &id) in bodies.hand_ids().iter().enumerate() {
+            match self.hands.get_mut(number) {
+                Some(frame) => frame.refresh(id.id(), &bodies[id]),
+                None => self.hands.push(HandFrame::of(id.id(), &bodies[id])),
+            }
         }
-        let known = self.hands.len();
-        self.hands.extend(bodies.hands[known..].iter().map(HandFrame::of));
         refill(&mut self.touches, world.touches());
         refill(&mut self.pressures, world.pressure_points().filter(|point| point.pressure > 0.0));
         self.carry_along(world);
     }
 
-    /// Contacts are found where bodies were at the start of the step; they are shown where these are at its end.
+    /// Contacts are detected at the start of the step; they are shown at the positions of the bodies at its end.
     fn carry_along(&mut self, world: &World) {
-        let moved = |body: BodyKind, place: &Vec3| {
-            let (hand, segment) = match body {
-                BodyKind::Skeleton(hand) => (hand, Segment::PALM),
-                BodyKind::Tissue(hand, segment) => (hand, segment),
-                BodyKind::Rigid(i) => {
-                    let body = &world.bodies.rigid[i];
-                    let turning = body.angular_velocity().cross(&(place - body.centre()));
-                    return world.parameters.dt * (body.linear_velocity() + turning);
-                }
-                BodyKind::Soft(_) | BodyKind::Fixed(_) => return Vec3::zeros(),
-            };
-            let skeleton = &world.bodies.hands[hand.index()].skeleton;
-            world.parameters.dt * skeleton.kinematics().point_velocity(segment, place, &skeleton.state().velocity)
+        let dt = world.parameters.dt;
+        let moved = |side: ColliderId, place: &Vec3| {
+            if let Some((hand, segment)) = world.bodies.segment(side) {
+                let skeleton = &world.bodies[hand].skeleton;
+                return dt * skeleton.kinematics().point_velocity(segment, place, &skeleton.state().velocity);
+            }
+            let body = world.bodies.get(side.body).filter(|body| body.nodes().is_empty());
+            body.map_or_else(Vec3::zeros, |body| {
+                dt * (body.centre_velocity() + body.angular_velocity().cross(&(place - body.centre())))
+            })
         };
         self.touches.iter_mut().for_each(|touch| touch.place += moved(touch.a, &touch.place));
         self.pressures.iter_mut().for_each(|point| point.place += moved(point.body, &point.place));
@@ -88,19 +100,21 @@ impl Frame {
 }
 
 impl HandFrame {
-    fn of(hand: &Hand) -> Self {
+    fn of(id: BodyId, hand: &Hand) -> Self {
         let tracked = &hand.skeleton.tracked;
         let mut frame = Self {
+            id,
             kinematics: hand.skeleton.kinematics().clone(),
             displacements: vec![Vec::new(); hand.tissues.len()],
             tracked_palm: *tracked.palm(),
             tracked_angles: *tracked.angles(),
         };
-        frame.refresh(hand);
+        frame.refresh(id, hand);
         frame
     }
 
-    fn refresh(&mut self, hand: &Hand) {
+    fn refresh(&mut self, id: BodyId, hand: &Hand) {
+        self.id = id;
         let tracked = &hand.skeleton.tracked;
         self.kinematics.clone_from(hand.skeleton.kinematics());
         (self.tracked_palm, self.tracked_angles) = (*tracked.palm(), *tracked.angles());
@@ -135,22 +149,24 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_holds_what_the_world_holds() {
+    fn a_frame_matches_the_world() {
         fn is_send<T: Send>(_: &T) {}
         let scene = played("ball", 130);
         let frame = Frame::of(&scene.world);
         is_send(&frame);
         assert_eq!(frame.time, scene.world.time());
-        assert_eq!(frame.rigid[0], scene.world.bodies.rigid[0].pose());
-        assert_eq!((frame.fixed.len(), frame.soft.len(), frame.hands.len()), (2, 0, 1));
+        let ball = scene.rigid("ball").expect("a ball");
+        let drawn = frame.bodies.iter().find(|body| body.id == ball.id()).expect("the ball");
+        assert_eq!(drawn.pose, scene.world.bodies[ball].pose());
+        assert_eq!((frame.bodies.len(), frame.hands.len()), (3, 1));
         assert_eq!(frame.touches.len(), scene.world.touches().count());
         assert!(frame.touches.len() > 5 && frame.pressures.len() > frame.touches.len());
-        let tissue = scene.world.bodies.hands[0].tissues[3].state();
+        let tissue = scene.world.bodies.hand(0).tissues[3].state();
         assert_eq!(frame.hands[0].displacements[3], tissue.displacement);
     }
 
     #[test]
-    fn a_refreshed_frame_is_a_new_one_even_of_another_world() {
+    fn a_refreshed_frame_equals_a_new_one() {
         let mut frame = Frame::of(&played("dumbbell", 2).world);
         for name in ["soft_ball", "ball", "stack", "dumbbell"] {
             let scene = played(name, 3);
@@ -164,9 +180,9 @@ mod tests {
         // In the middle of the lift, at 0.19 m/s.
         let scene = played("ball", 170);
         let frame = Frame::of(&scene.world);
-        let hand = &scene.world.bodies.hands[0];
+        let hand = scene.world.bodies.hand(0);
         for point in &frame.pressures {
-            let BodyKind::Tissue(_, segment) = point.body else { panic!("{point:?}") };
+            let (_, segment) = scene.world.bodies.segment(point.body).expect("a segment");
             let vertices = hand.skin.positions(segment).iter().map(to_glam).collect();
             let skin = TriMesh::new(vertices, hand.model().meshes[segment.index()].skin.triangles.clone());
             let near = skin.expect("a skin").distance_to_local_point(to_glam(&point.place), false);

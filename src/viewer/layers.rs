@@ -1,7 +1,7 @@
-/// Which layers are shown.
+/// The visible layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layers {
-    /// The tracked hand, as a ghost.
+    /// Tracked hand, transparent.
     pub tracked: bool,
     /// Joints and their axes.
     pub joints: bool,
@@ -13,17 +13,17 @@ pub struct Layers {
     pub collision: bool,
     /// The skin.
     pub skin: bool,
-    /// Points that touch.
+    /// Contact points.
     pub contacts: bool,
     /// Normal forces on the hands.
     pub normal_forces: bool,
     /// Friction forces on the hands.
     pub friction_forces: bool,
-    /// Centre and normal of what stands for many contacts.
+    /// Centre and normal of aggregates.
     pub aggregates: bool,
     /// Pressure, as a colour on the skin.
     pub pressure: bool,
-    /// How close each phalanx is to slipping.
+    /// Friction utilisation of each phalanx.
     pub slip: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct Layers {
 type Switch = fn(&mut Layers) -> &mut bool;
 
 impl Layers {
-    /// Nothing but the things.
+    /// All layers off.
     pub const NONE: Self = Self {
         tracked: false,
         joints: false,
@@ -47,7 +47,7 @@ impl Layers {
         slip: false,
     };
 
-    /// Every layer with its name, in the order in which they are listed to people.
+    /// Every layer with its name, in display order.
     pub const SWITCHES: [(&str, Switch); 12] = [
         ("skin", |l| &mut l.skin),
         ("pressure", |l| &mut l.pressure),
@@ -63,7 +63,7 @@ impl Layers {
         ("collision", |l| &mut l.collision),
     ];
 
-    /// Whether something inside the hand is shown, so that its skin must let it through.
+    /// Whether something inside the hand is shown, so that its skin must be transparent.
     pub fn look_inside(&self) -> bool {
         self.joints || self.skeleton || self.tetrahedra || self.collision
     }
@@ -81,14 +81,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_layer_has_a_switch_of_its_own() {
+    fn every_layer_has_its_own_switch() {
         let mut all = Layers::NONE;
         for (name, switch) in Layers::SWITCHES {
             let layer = switch(&mut all);
             assert!(!*layer, "{name} is another's");
             *layer = true;
         }
-        // No field was forgotten.
+        // All fields are listed.
         assert!(!format!("{all:?}").contains("false"), "{all:?}");
     }
 }

@@ -2,14 +2,14 @@ use super::figure::Colour;
 use super::palette::scale;
 use super::picture::Picture;
 
-/// What is written over a picture.
+/// Text overlay of a picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Legend {
     /// Lines in the upper left corner.
     pub caption: Vec<String>,
-    /// Pressure at the upper end of the scale, Pa; without it there is no scale.
+    /// Pressure at the upper end of the scale, Pa; `None` for no scale.
     pub full_pressure: Option<f64>,
-    /// What colours mean, in the lower left corner.
+    /// Legend of the colours, in the lower left corner.
     pub keys: Vec<(Colour, String)>,
 }
 
@@ -17,7 +17,7 @@ pub struct Legend {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Note {
     pub text: String,
-    /// Its upper left corner, in pixels from that of the picture.
+    /// Upper left corner, in pixels from that of the picture.
     pub at: [f32; 2],
     /// Height of a line in pixels.
     pub height: f32,
@@ -40,11 +40,11 @@ pub(super) enum Fill {
 
 /// Ink of text and ticks.
 pub(super) const INK: Colour = [0.13, 0.14, 0.17];
-/// Steps of the scale that have a number.
+/// Labelled steps of the scale.
 const STEPS: usize = 4;
 
 impl Legend {
-    /// Everything as texts and rectangles for a picture of some size.
+    /// All texts and rectangles for a picture of some size.
     pub(super) fn laid_out(&self, size: (u32, u32)) -> (Vec<Note>, Vec<Patch>) {
         let (width, height) = (size.0 as f32, size.1 as f32);
         let line = (height / 32.0).clamp(11.0, 30.0);
@@ -82,13 +82,14 @@ impl Legend {
     }
 }
 
-/// A number with no more digits than it needs.
+/// A number with the minimum number of digits.
 fn number(x: f64) -> String {
     let text = format!("{x:.2}");
     text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
-/// The least of 1, 1.2, 1.6, 2, 3, 4, 6, 8 times a power of ten that is not below a pressure: four steps of it are round numbers.
+/// The smallest of 1, 1.2, 1.6, 2, 3, 4, 6, 8 times a power of ten that is at least a pressure: its quarters are round
+/// numbers.
 pub fn full_scale(pressure: f64) -> f64 {
     if !(pressure > 0.0 && pressure.is_finite()) {
         return 1e3;
@@ -98,7 +99,7 @@ pub fn full_scale(pressure: f64) -> f64 {
     ten * steps.into_iter().find(|step| step * ten >= pressure * (1.0 - 1e-9)).unwrap_or(10.0)
 }
 
-/// Fills a rectangle; pixels that it covers in part take a part of it.
+/// Fills a rectangle with antialiased edges.
 pub(super) fn fill(picture: &mut Picture, patch: &Patch) {
     let (width, height) = picture.size;
     let [left, top, right, bottom] = patch.edges;
@@ -123,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scale_ends_at_a_round_number_that_is_enough() {
+    fn the_scale_ends_at_a_sufficient_round_number() {
         for (pressure, full) in [(31e3, 40e3), (40e3, 40e3), (41e3, 60e3), (1.01e5, 1.2e5), (0.0, 1e3), (9.0, 10.0)] {
             assert!((full_scale(pressure) - full).abs() < 1e-6 * full, "{pressure}: {}", full_scale(pressure));
         }
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_covers_its_pixels_and_half_of_half_of_one() {
+    fn a_patch_covers_its_pixels_with_antialiasing() {
         let mut picture = Picture { size: (4, 2), pixels: vec![0; 24] };
         fill(&mut picture, &Patch { edges: [1.0, 0.0, 2.5, 9.0], fill: Fill::Plain([1.0; 3]) });
         let row = [0, 1, 2, 3].map(|x| picture.pixel(x, 1).expect("a pixel")[0]);

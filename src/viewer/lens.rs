@@ -4,7 +4,7 @@ use kiss3d::glamx::glam::camera::rh::proj::opengl;
 use kiss3d::glamx::{Mat4, Pose3, Vec3};
 use kiss3d::window::Canvas;
 
-/// An eye in the renderer's space that does not move by itself.
+/// A fixed camera in the renderer's space.
 pub(super) struct Lens {
     pub eye: Vec3,
     pose: Pose3,
@@ -13,23 +13,22 @@ pub(super) struct Lens {
 }
 
 impl Lens {
-    /// What is in front of all is drawn at this part of its distance.
+    /// Foreground marks are drawn at this fraction of their distance.
     const BEFORE_ALL: f32 = 0.15;
 
-    /// Looks from somewhere to somewhere, through an angle (rad) between the lower and the upper edge, in a picture of some size; what is
-    /// nearer or farther than the planes is not seen.
+    /// A perspective camera with a vertical field of view (rad) for a picture size, and near and far clipping planes.
     pub fn new(eye: Vec3, target: Vec3, up: Vec3, angle: f32, size: (u32, u32), planes: (f32, f32)) -> Self {
         let aspect = size.0.max(1) as f32 / size.1.max(1) as f32;
         let projection = opengl::perspective(angle, aspect, planes.0, planes.1);
         Self { eye, pose: Pose3::look_at_rh(eye, target, up), projection, planes }
     }
 
-    /// A point drawn near to the eye: seen at the same place, before everything else.
+    /// Moves a point towards the eye: same pixel, in front of everything else.
     pub fn before_all(&self, point: Vec3) -> Vec3 {
         self.eye.lerp(point, Self::BEFORE_ALL)
     }
 
-    /// A point a hair nearer, so that a line lies over its surface.
+    /// Moves a point slightly towards the eye, so that a line is drawn on top of its surface.
     pub fn nearer(&self, point: Vec3) -> Vec3 {
         point.lerp(self.eye, 1e-3)
     }

@@ -1,7 +1,20 @@
-//! Rank 7: pictures of scenes, drawn off screen with kiss3d; no display server is needed.
+//! Rank 7: pictures of scenes, rendered off screen with kiss3d; no display server is needed.
 //!
-//! The only module that names kiss3d and wgpu. A [`Frame`] is what moves, copied out of a world; a [`Stage`] knows the rest of the scene
-//! and makes a [`Figure`] of it, which says what is seen; [`draw`] makes a [`Picture`] of that.
+//! The only module that uses kiss3d and wgpu. A [`Frame`] is the moving state, copied out of a world; a [`Stage`] holds
+//! the rest of the scene and turns a frame into a [`Figure`]; [`draw`] renders it to a [`Picture`].
+//!
+//! ```
+//! use fingerpad::assets::load_builtin_scene;
+//! use fingerpad::viewer::{Frame, Layers, Look, Stage};
+//!
+//! let scene = load_builtin_scene("rest", &[]).expect("a shipped scene")?;
+//! let (stage, frame) = (Stage::of(&scene), Frame::of(&scene.world));
+//! let camera = stage.camera([&frame], &Look::default());
+//! let figure = stage.figure(&frame, &Layers::NONE, camera);
+//! // `fingerpad::viewer::draw` makes a picture of the figure where there is a graphics adapter.
+//! # let _ = figure;
+//! # Ok::<(), fingerpad::assets::Problems>(())
+//! ```
 
 mod adapter;
 mod animation;
@@ -34,21 +47,21 @@ pub use stage::{Look, Stage};
 /// Why there is no picture.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ViewerError {
-    /// Neither a graphics card's driver nor a software one is installed.
+    /// Neither a graphics driver nor a software renderer is installed.
     #[error(
         "no graphics adapter was found (Vulkan or OpenGL); \
          install a driver, or mesa-vulkan-drivers for drawing in software"
     )]
     NoAdapter,
-    /// The figure cannot be drawn as it is.
+    /// An invalid figure.
     #[error("figure {index} cannot be drawn: {problem}")]
     BadFigure {
-        /// Its place among those asked for, from 0.
+        /// Its index.
         index: usize,
-        /// What is wrong with it.
+        /// The error.
         problem: String,
     },
-    /// The driver or the renderer gave up.
+    /// The driver or the renderer failed.
     #[error("drawing failed: {0}")]
     Failed(String),
 }

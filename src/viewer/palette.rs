@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::figure::Colour;
 
-/// A field of colours, from which a surface takes its own by two coordinates a vertex, each from 0 to 1.
+/// A texture of colours that a surface samples by two coordinates per vertex, each from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Palette {
     /// Columns and rows.
@@ -11,12 +11,12 @@ pub struct Palette {
     pub colours: Vec<Colour>,
 }
 
-/// A surface painted from a palette.
+/// A surface coloured from a palette.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paint {
     /// The colours.
     pub palette: Arc<Palette>,
-    /// Where each vertex takes its own: across and down.
+    /// Coordinates of each vertex: across and down.
     pub places: Vec<[f32; 2]>,
 }
 
@@ -29,7 +29,7 @@ impl Palette {
     }
 }
 
-/// A scale from dark blue over green to yellow whose lightness grows evenly, so that it is read alike with any kind of colour vision
+/// A colour scale from dark blue over green to yellow with evenly increasing lightness, readable with any colour vision
 /// and in grey: a curve through eleven colours of viridis.
 pub fn scale(part: f32) -> Colour {
     const COLOURS: [u32; 11] =
@@ -40,14 +40,14 @@ pub fn scale(part: f32) -> Colour {
     mix(a, b, at - first as f32)
 }
 
-/// How much of something is used up: from blue-green over sand to orange, apart for any kind of colour vision.
+/// Utilisation scale: from blue-green over sand to orange, distinguishable with any colour vision.
 pub fn usage(part: f32) -> Colour {
     let [low, middle, high] = [0x1b9e92, 0xe3c567, 0xd95f02].map(colour);
     let part = part.clamp(0.0, 1.0);
     if part < 0.5 { mix(low, middle, 2.0 * part) } else { mix(middle, high, 2.0 * part - 1.0) }
 }
 
-/// From one colour to another.
+/// Interpolates between two colours.
 pub fn mix(a: Colour, b: Colour, part: f32) -> Colour {
     std::array::from_fn(|i| a[i] + part * (b[i] - a[i]))
 }
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scale_grows_lighter_all_the_way() {
+    fn the_scale_increases_in_lightness() {
         let steps: Vec<f32> = (0..=100).map(|i| lightness(scale(i as f32 / 100.0))).collect();
         assert!(steps.windows(2).all(|pair| pair[1] > pair[0]), "{steps:?}");
         assert_eq!((scale(-1.0), scale(2.0)), (colour(0x440154), colour(0xfde725)));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_palette_has_its_corners_where_they_are_asked_for() {
+    fn a_palette_has_the_expected_corners() {
         let palette = Palette::new((3, 2), |u, v| [u, v, 0.0]);
         assert_eq!(palette.colours[2], [1.0, 0.0, 0.0]);
         assert_eq!(palette.colours[3], [0.0, 1.0, 0.0]);

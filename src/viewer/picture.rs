@@ -10,7 +10,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Smooths the edges of what was drawn `finer` times too large, rows from the bottom, by averaging squares of pixels.
+    /// Downsamples a picture drawn `finer` times too large, rows from the bottom, by averaging squares of pixels.
     pub(super) fn averaged(bottom_up: &[u8], size: (u32, u32), finer: u32) -> Self {
         let (width, finer) = (size.0 as usize, finer as usize);
         let count = (finer * finer) as u32;
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn averaging_turns_the_rows_and_halves_the_size() {
+    fn averaging_flips_the_rows_and_halves_the_size() {
         let grey = |values: [u8; 8]| values.into_iter().flat_map(|v| [v; 3]).collect::<Vec<_>>();
         let picture = Picture::averaged(&grey([0, 0, 10, 10, 200, 100, 1, 2]), (1, 2), 2);
         // Rows of two from the bottom: 0 0 and 10 10, above them 200 100 and 1 2.

@@ -1,7 +1,7 @@
 use super::figure::{Colour, Painted, to_f32};
 use crate::math::Vec3;
 
-/// Small solid things of one colour, gathered into one mesh: balls, rods, arrows, rings.
+/// Small solid markers of one colour in one mesh: balls, rods, arrows, rings.
 #[derive(Clone, Debug, Default)]
 pub struct Solids {
     vertices: Vec<[f32; 3]>,
@@ -13,9 +13,9 @@ pub struct Solids {
 const AROUND: usize = 16;
 /// Rings of a ball.
 const RINGS: usize = 8;
-/// Length and breadth of an arrow's head, in radii of its shaft.
+/// Length and width of an arrow's head, in radii of its shaft.
 const HEAD: [f64; 2] = [6.0, 2.6];
-/// Most of an arrow that is head.
+/// Maximum fraction of an arrow that is head.
 const MOST_HEAD: f64 = 0.6;
 
 impl Solids {
@@ -28,7 +28,7 @@ impl Solids {
         self.turned(centre, &Vec3::y(), profile);
     }
 
-    /// A rod with flat ends whose radius changes from one end to the other.
+    /// A rod with flat ends whose radius changes linearly.
     pub fn rod(&mut self, from: &Vec3, to: &Vec3, radii: [f64; 2]) {
         let length = (to - from).norm();
         if length > 0.0 {
@@ -42,7 +42,7 @@ impl Solids {
         }
     }
 
-    /// An arrow with a head; one that is too short for its head is all head.
+    /// An arrow with a head; a short one is only a head.
     pub fn arrow(&mut self, from: &Vec3, to: &Vec3, radius: f64) {
         let along = to - from;
         let length = along.norm();
@@ -55,7 +55,7 @@ impl Solids {
         }
     }
 
-    /// A flat ring, or the part of it between two angles counted clockwise from `up`, seen against the direction `towards`.
+    /// A flat ring, or the part of it between two angles counted clockwise from `up`, facing `towards`.
     pub fn ring(&mut self, centre: &Vec3, towards: &Vec3, up: &Vec3, radii: [f64; 2], angles: [f64; 2]) {
         let right = up.cross(towards);
         let count = ((angles[1] - angles[0]).abs() / 0.13).ceil().max(1.0) as usize;
@@ -70,7 +70,7 @@ impl Solids {
         self.strips(first, 2, count);
     }
 
-    /// A profile, of distances along and away from an axis with normals in the same terms, turned about the axis.
+    /// Surface of revolution of a profile: distances along and from an axis, with normals in the same terms.
     fn turned(&mut self, from: &Vec3, axis: &Vec3, profile: impl Iterator<Item = ([f64; 2], [f64; 2])> + Clone) {
         let first = self.vertices.len() as u32;
         let side = axis.cross(&if axis.x.abs() < 0.7 { Vec3::x() } else { Vec3::z() }).normalize();
@@ -87,7 +87,7 @@ impl Solids {
         self.strips(first, rows, AROUND);
     }
 
-    /// Joins columns of vertices to strips of triangles.
+    /// Connects columns of vertices by strips of triangles.
     fn strips(&mut self, first: u32, rows: u32, columns: usize) {
         for column in 0..columns as u32 {
             for row in 0..rows - 1 {
@@ -97,7 +97,7 @@ impl Solids {
         }
     }
 
-    /// All of it in one colour; nothing if there is nothing.
+    /// The mesh in one colour; `None` if empty.
     pub fn painted(self, colour: Colour) -> Option<Painted> {
         let Self { vertices, normals, triangles } = self;
         let plain =
@@ -115,7 +115,7 @@ mod tests {
         heights.fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], h| [low.min(h), high.max(h)])
     }
 
-    /// Sum over the triangles of the area that looks the way the normals do, less that which does not.
+    /// Total area with triangle normals along the vertex normals minus the rest.
     fn outward(solids: &Solids) -> f64 {
         let vertex = |v: u32| Vec3::from(solids.vertices[v as usize].map(f64::from));
         let area = |t: &[u32; 3]| {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn solids_have_the_size_and_the_surface_they_should() {
+    fn solids_have_the_expected_size_and_surface() {
         let mut ball = Solids::default();
         ball.ball(&Vec3::new(1.0, 2.0, 3.0), 0.5);
         assert_eq!(extent(&ball, [0.0, 1.0, 0.0]), [1.5, 2.5]);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_length_is_left_out() {
+    fn degenerate_solids_are_omitted() {
         let mut solids = Solids::default();
         solids.arrow(&Vec3::x(), &Vec3::x(), 0.1);
         solids.rod(&Vec3::x(), &Vec3::x(), [0.1; 2]);

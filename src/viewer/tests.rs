@@ -1,11 +1,11 @@
-//! With an adapter, that pictures show what they should; without one, that this is said. Both pass on any machine, but with
-//! `FINGERPAD_EXPECT_ADAPTER=1` there has to be one.
+//! With an adapter, pictures are checked; without one, the error. Both pass on any machine, but
+//! `FINGERPAD_EXPECT_ADAPTER=1` requires an adapter.
 
 use super::*;
 use crate::math::Vec3;
 use crate::mesh::block;
 
-/// A small dark box off the middle, so that a picture turned over or around would be noticed.
+/// A small dark box off the centre, so that a flipped picture is detected.
 fn off_centre() -> Figure {
     let (mut mesh, _) = block(&Vec3::new(0.04, 0.02, 0.03), [1, 1, 1]).boundary();
     mesh.vertices.iter_mut().for_each(|p| *p += Vec3::new(0.03, 0.01, 0.0));
@@ -26,7 +26,7 @@ fn drawn(figures: &[Figure]) -> Option<Vec<Picture>> {
     }
 }
 
-/// Whether the middle of a pixel lies in the projection of one of the triangles.
+/// Whether the centre of a pixel lies in the projection of a triangle.
 fn is_covered(figure: &Figure, x: u32, y: u32) -> bool {
     let middle = [x as f32 + 0.5, y as f32 + 0.5];
     figure.meshes.iter().any(|mesh| {
@@ -63,7 +63,7 @@ fn a_mesh_covers_the_pixels_of_its_projection() {
         let covered = pixels(figure).filter(|&(x, y)| is_covered(figure, x, y)).count();
         let wrong = pixels(figure).filter(|&(x, y)| is_covered(figure, x, y) != is_drawn(x, y)).count();
         assert!(covered > 100, "only {covered} pixels are covered");
-        // Pixels on the outline may fall on either side.
+        // Pixels on the outline may be covered or not.
         assert!(wrong < covered / 8, "{wrong} pixels are not as projected, {covered} are covered");
     }
 }
@@ -83,7 +83,7 @@ fn translucent_meshes_lines_and_the_ground_are_drawn() {
 }
 
 #[test]
-fn a_figure_that_cannot_be_drawn_is_named_with_its_problem() {
+fn an_invalid_figure_is_reported() {
     let good = off_centre();
     let mut bad = [(); 7].map(|()| good.clone());
     bad[0].size = (0, 10);

@@ -1,10 +1,10 @@
-//! A hand that pinches something between thumb and index, for several tests.
+//! A hand that pinches an object between thumb and index, for several tests.
 #![allow(dead_code)]
 
 use std::sync::{Arc, OnceLock};
 
 use fingerpad::assets::builtin_hand_model;
-use fingerpad::body::{Hand, HandBody, HandOptions, RigidBody, RigidShape};
+use fingerpad::body::{Bodies, Body, Fixed, Hand, HandBody, HandOptions, Handle, RigidBody, RigidShape, SoftBody};
 use fingerpad::contact::{Friction, Method};
 use fingerpad::hand::HandModel;
 use fingerpad::math::{Pose, Quat, Vec3};
@@ -17,23 +17,55 @@ pub fn model() -> Arc<HandModel> {
     MODEL.get_or_init(|| Arc::new(builtin_hand_model().expect("the hand it carries"))).clone()
 }
 
+/// Bodies of a kind by their order, for tests.
+pub trait Ordered {
+    fn nth<T: Body>(&self, n: usize) -> Handle<T>;
+    fn rigid(&self, n: usize) -> &RigidBody;
+    fn rigid_mut(&mut self, n: usize) -> &mut RigidBody;
+    fn soft(&self, n: usize) -> &SoftBody;
+    fn fixed(&self, n: usize) -> &Fixed;
+}
+
+impl Ordered for Bodies {
+    fn nth<T: Body>(&self, n: usize) -> Handle<T> {
+        self.of::<T>().nth(n).expect("as many bodies").0
+    }
+
+    fn rigid(&self, n: usize) -> &RigidBody {
+        &self[self.nth(n)]
+    }
+
+    fn rigid_mut(&mut self, n: usize) -> &mut RigidBody {
+        let handle = self.nth(n);
+        &mut self[handle]
+    }
+
+    fn soft(&self, n: usize) -> &SoftBody {
+        &self[self.nth(n)]
+    }
+
+    fn fixed(&self, n: usize) -> &Fixed {
+        &self[self.nth(n)]
+    }
+}
+
 /// A pinch of thumb and index with the other fingers stretched; the object is 24 mm thick between the pads.
 pub struct Pinch {
     pub world: World,
     pub model: Arc<HandModel>,
-    /// Placement of everything in the world.
+    /// Pose of everything in the world.
     pub frame: Pose,
     /// Direction of gravity, across the line between the pads.
     pub down: Vec3,
 }
 
-/// Where the pads of thumb and index are when they are 24 mm apart, in the palm's frame.
+/// Positions of the pads of thumb and index when they are 24 mm apart, in the palm frame.
 pub const PADS: [Vec3; 2] = [Vec3::new(-37.5e-3, -72.85e-3, -33.0e-3), Vec3::new(-25.4e-3, -65.1e-3, -52.4e-3)];
 /// Fraction of the pinch pose at which the pads do not touch yet.
 pub const OPEN: f64 = 0.77;
 
 impl Pinch {
-    /// The object's own Y axis lies across the line between the pads and across gravity, its X axis along the line.
+    /// The object's Y axis is perpendicular to the line between the pads and to gravity, its X axis along the line.
     pub fn new(shape: &RigidShape, mass: f64, mu: f64, method: Method, frame: Pose) -> Self {
         let model = model();
         let axis = (PADS[1] - PADS[0]).normalize();
@@ -43,26 +75,26 @@ impl Pinch {
         world.parameters.gravity = Vec3::zeros();
         world.materials.set("default", Friction::of(mu));
         let options = HandOptions { palm: frame, ..HandOptions::default() };
-        let mut hand = Hand::new(model.clone(), &options);
+        let mut hand = Hand::new(model.clone(), &options).expect("a known pose");
         let tracked = TrackedHand::new(frame, angles(&model, OPEN), Limits::default());
         hand.skeleton = HandBody::new(model.clone(), tracked);
         hand.follow_bones();
-        world.add_hand(hand);
+        world.add(hand);
         let turn = Quat::from_basis_unchecked(&[axis, axis.cross(&down), axis.cross(&axis.cross(&down))]);
         let pose = frame * Pose::from_parts((0.5 * (PADS[0] + PADS[1])).into(), turn);
-        world.bodies.rigid.push(RigidBody::with_mass(shape, mass, pose).expect("an object"));
+        world.bodies.add(RigidBody::with_mass(shape, mass, pose).expect("an object"));
         Self { world, model, frame, down: frame.rotation * down }
     }
 
-    /// One step with the fingers closed so far.
+    /// One step with the fingers closed by a fraction.
     pub fn step(&mut self, closed: f64) {
         let time = self.world.time() + self.world.parameters.dt;
         let sample = HandSample::full(time, self.frame, angles(&self.model, closed));
-        self.world.bodies.hands[0].track(sample);
+        self.world.bodies.hand_mut(0).track(sample);
         assert_eq!(self.world.step().status, Status::Done);
     }
 
-    /// Closes in half a second without gravity, which is then switched on and half a second given to settle.
+    /// Closes in 0.5 s without gravity, which is then switched on with 0.5 s to settle.
     pub fn grasp(&mut self, closed: f64) {
         let h = self.world.parameters.dt;
         while self.world.time() < 0.6 {
@@ -75,7 +107,7 @@ impl Pinch {
     }
 
     pub fn object(&self) -> &RigidBody {
-        &self.world.bodies.rigid[0]
+        self.world.bodies.rigid(0)
     }
 }
 

@@ -4,58 +4,63 @@ use crate::math::{Pose, Quat};
 use crate::protocol::{Format, Sensor};
 use crate::tracking::{Angle, Side};
 
-/// A device as a profile describes it.
+/// Time without a sample after which a part of the hand is frozen, s.
+pub(super) const DEFAULT_STALE: f64 = 0.2;
+
+/// A device profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceProfile {
-    /// What to call it.
+    /// Display name.
     pub name: String,
     /// The file it was read from.
     pub file: PathBuf,
-    /// Whom it was calibrated for.
+    /// User of the calibration.
     pub user: Option<String>,
-    /// What it is.
+    /// Kind of device.
     pub kind: DeviceKind,
-    /// The hand it is for; `None` for a device of both.
+    /// Hand; `None` for a device of both.
     pub side: Option<Side>,
-    /// Where it is plugged in.
+    /// Port.
     pub port: Port,
-    /// Speed of a serial line, if it is not the usual one.
+    /// Baud rate, if not the default.
     pub baud: Option<u32>,
-    /// How long after the measurement its sample arrives, s.
+    /// Latency from measurement to arrival, s.
     pub latency: f64,
-    /// After how long without a sample its part of the hand is frozen, s.
+    /// Silence after which its part of the hand is held, s.
     pub stale: f64,
-    /// How its values are smoothed; `None` if they are not.
+    /// Filter; `None` for none.
     pub filter: Option<FilterSettings>,
-    /// Whether the tilt that a glove measures turns the palm.
+    /// Whether the tilt of a glove rotates the palm.
     pub tilt: bool,
-    /// Serial number of the tracked object that is the hand; any if not named.
+    /// Serial number of the tracked object; any if `None`.
     pub tracker: Option<String>,
-    /// What each sensor measures, in the order of the sensors' indices.
+    /// Sensor maps in the order of the sensor indices.
     pub sensors: Vec<SensorMap>,
-    /// Where a tracker has the hand.
+    /// Mounting of a tracker.
     pub place: PlaceSettings,
-    /// What the hand feels through it; `None` if nothing.
+    /// Haptic output; `None` for none.
     pub haptics: Option<HapticSettings>,
 }
 
-/// What a device is.
+/// Kind of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeviceKind {
-    /// Something that speaks a format of bytes, on a serial line, by UDP or as reports of USB.
+    /// A device with a byte protocol, on a serial port, UDP or USB HID.
     Wire(Format),
-    /// Hands that an OpenXR runtime tracks.
+    /// Hands tracked by an OpenXR runtime.
     OpenXr,
-    /// A gamepad that is held instead of a hand.
+    /// A gamepad instead of a hand.
     Gamepad,
-    /// A GameTrak that the system shows as a joystick of six axes.
+    /// A GameTrak as a joystick with six axes.
     GametrakJoystick,
     /// The tracked hand of a scene, a script or a recording.
     Motion(PathBuf),
+    /// A source that a program adds; profiles in files cannot be of this kind.
+    Custom,
 }
 
 impl DeviceKind {
-    /// What it is called in files.
+    /// Name in files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Wire(format) => format.name(),
@@ -63,33 +68,35 @@ impl DeviceKind {
             Self::Gamepad => "gamepad",
             Self::GametrakJoystick => "gametrak-joystick",
             Self::Motion(_) => "motion",
+            Self::Custom => "custom",
         }
     }
 }
 
-/// Where a device is plugged in.
+/// Port of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Port {
-    /// At the only port that could have it.
+    /// The only matching port.
     Auto,
-    /// At a serial port or a file of the system; of UDP, the address to listen at.
+    /// A serial port or a device file; for UDP, the listening address.
     Named(String),
-    /// Wherever these USB ids are.
+    /// Any port with these USB ids.
     Usb {
-        /// The vendor's number.
+        /// Vendor id.
         vendor: u16,
-        /// The product's number.
+        /// Product id.
         product: u16,
     },
 }
 
-/// The One-Euro filter (Casiez, Roussel and Vogel, CHI 2012): a low-pass whose cut-off rises with speed,
-/// `min_cutoff + beta |speed|`. Speeds are in units a second; the unit is the full bend of a finger, 0.2 m or one radian.
+/// The One-Euro filter (Casiez, Roussel and Vogel, CHI 2012): a low-pass whose cut-off increases with speed,
+/// `min_cutoff + beta |speed|`. Speeds are in units per second; the unit is the full bend of a finger, 0.2 m or one
+/// radian.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilterSettings {
-    /// Cut-off at rest, Hz: lower trembles less.
+    /// Cut-off at rest, Hz: lower values reduce jitter.
     pub min_cutoff: f64,
-    /// How much a unit a second adds to the cut-off, Hz: higher lags less.
+    /// Cut-off per speed, Hz per unit per second: higher values reduce lag.
     pub beta: f64,
     /// Cut-off of the speed itself, Hz.
     pub derivative_cutoff: f64,
@@ -101,53 +108,59 @@ impl Default for FilterSettings {
     }
 }
 
-/// What a sensor of a glove measures. Its raw value is `flat + (fist − flat) (b + Σ c b')`: `b` is how far it is bent, from 0 to 1,
-/// and each `b'` that of another sensor which shows in it.
+/// Map of a glove sensor. Its raw value is `flat + (fist − flat) (b + Σ c b')`: `b` is its bend, from 0 to 1, and each
+/// `b'` the bend of another sensor with crosstalk `c`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SensorMap {
     /// Which sensor.
     pub sensor: Sensor,
-    /// Its raw value for the flat hand, in parts of the scale of the wire.
+    /// Raw value of the flat hand, as a fraction of the wire scale.
     pub flat: f64,
-    /// Its raw value for the fist.
+    /// Raw value of the fist.
     pub fist: f64,
-    /// The angles that it drives, each with its value for the flat hand and for the fist, rad.
+    /// Driven angles with their values for the flat hand and for the fist, rad.
     pub drives: Vec<(Angle, [f64; 2])>,
-    /// What of the others shows in it: the other, and how much of its bend.
+    /// Crosstalk: the other sensor, and the fraction of its bend.
     pub crosstalk: Vec<(Sensor, f64)>,
 }
 
-/// Where a tracker has the hand: `frame · T · palm` is the palm in the world if the tracker says `T`.
+/// Mounting of a tracker: `frame · T · palm` is the palm in the world for the tracker pose `T`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlaceSettings {
-    /// What the first sample stands for.
-    pub anchor: Anchor,
+    /// Reference of the first sample.
+    pub anchor: TrackerAnchor,
     /// The device's frame in the world.
     pub frame: Pose,
     /// Factor on positions.
     pub scale: f64,
     /// The palm in the frame of the part that is tracked.
     pub palm: Quat,
-    /// What is taken from the device, if it has it.
+    /// Parts taken from the device.
     pub uses: Parts,
 }
 
 impl Default for PlaceSettings {
     fn default() -> Self {
-        Self { anchor: Anchor::Start, frame: Pose::identity(), scale: 1.0, palm: Quat::identity(), uses: Parts::ALL }
+        Self {
+            anchor: TrackerAnchor::Start,
+            frame: Pose::identity(),
+            scale: 1.0,
+            palm: Quat::identity(),
+            uses: Parts::ALL,
+        }
     }
 }
 
-/// What the first sample of a tracker stands for.
+/// Reference of the first sample of a tracker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Anchor {
-    /// The place and the heading at which the hand begins in the scene: whoever puts a tracker on begins there.
+pub enum TrackerAnchor {
+    /// The initial position and heading of the hand in the scene.
     Start,
-    /// Itself: the tracker's frame is known in the world.
+    /// Absolute: the tracker frame is known in the world.
     World,
 }
 
-/// Parts of a hand that devices tell of.
+/// Parts of a hand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Parts {
@@ -161,22 +174,22 @@ impl Parts {
     pub const ALL: Parts = Parts { fingers: true, position: true, orientation: true };
 }
 
-/// What the hand feels through a device.
+/// Haptic output of a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HapticSettings {
-    /// What is felt.
+    /// Rendered quantity.
     pub source: HapticSource,
-    /// The force, N, or the pressure, Pa, that is felt as everything the device can.
+    /// Force, N, or pressure, Pa, of the maximum output.
     pub full: f64,
-    /// The most that the device is told, from 0 to 1.
+    /// Maximum output, from 0 to 1.
     pub maximum: f64,
-    /// The most often it is told, Hz.
+    /// Maximum update rate, Hz.
     pub rate: f64,
-    /// After how long without news of the simulation it is told to let go, s.
+    /// Watchdog: release after this time without an update, s.
     pub watchdog: f64,
 }
 
-/// What is felt.
+/// Rendered quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HapticSource {
     /// The normal force of a finger.
@@ -192,7 +205,29 @@ impl Default for HapticSettings {
 }
 
 impl DeviceProfile {
-    /// What it tells of a hand: what its kind measures and its profile takes.
+    /// A profile for a source of your own: the hand it is for (`None` for both) and the parts that it gives. Change the other
+    /// fields as needed.
+    pub fn custom(name: &str, side: Option<Side>, gives: Parts) -> Self {
+        Self {
+            name: name.into(),
+            file: PathBuf::new(),
+            user: None,
+            kind: DeviceKind::Custom,
+            side,
+            port: Port::Auto,
+            baud: None,
+            latency: 0.0,
+            stale: DEFAULT_STALE,
+            filter: None,
+            tilt: false,
+            tracker: None,
+            sensors: Vec::new(),
+            place: PlaceSettings { uses: gives, ..PlaceSettings::default() },
+            haptics: None,
+        }
+    }
+
+    /// The parts that it drives: those that its kind measures and its profile uses.
     pub fn gives(&self) -> Parts {
         let parts = |fingers, position, orientation| Parts { fingers, position, orientation };
         let has = match &self.kind {
@@ -204,7 +239,7 @@ impl DeviceProfile {
             },
             DeviceKind::GametrakJoystick => parts(false, true, false),
             DeviceKind::Gamepad => parts(self.sensors.iter().any(|map| !map.drives.is_empty()), true, false),
-            DeviceKind::OpenXr | DeviceKind::Motion(_) => Parts::ALL,
+            DeviceKind::OpenXr | DeviceKind::Motion(_) | DeviceKind::Custom => Parts::ALL,
         };
         let uses = self.place.uses;
         Parts {

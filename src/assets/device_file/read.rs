@@ -1,8 +1,8 @@
 use std::path::Path;
 
 use super::profile::{
-    Anchor, DeviceKind, DeviceProfile, FilterSettings, HapticSettings, HapticSource, Parts, PlaceSettings, Port,
-    SensorMap,
+    DEFAULT_STALE, DeviceKind, DeviceProfile, FilterSettings, HapticSettings, HapticSource, Parts, PlaceSettings, Port,
+    SensorMap, TrackerAnchor,
 };
 use super::ranges;
 use crate::assets::scene_file::read_place;
@@ -11,7 +11,7 @@ use crate::math::Pose;
 use crate::protocol::{Checksum, Format, GloveMode, Link, QuaternionOrder, Sensor, UltraSensors};
 use crate::tracking::{Angle, Side};
 
-/// Kinds that are not formats of bytes.
+/// Kinds without a byte protocol.
 const OTHERS: [&str; 4] = ["openxr", "gamepad", "gametrak-joystick", "motion"];
 
 pub fn profile(root: &Table<'_>, file: &Path) -> DeviceProfile {
@@ -32,7 +32,7 @@ pub fn profile(root: &Table<'_>, file: &Path) -> DeviceProfile {
         port: port(root, &kind),
         baud: root.has("baud").then(|| root.count("baud", ranges::BAUD) as u32),
         latency: root.number_or("latency", 0.0, ranges::LATENCY),
-        stale: root.number_or("stale", 0.2, ranges::STALE),
+        stale: root.number_or("stale", DEFAULT_STALE, ranges::STALE),
         filter: filter(root),
         tilt: root.flag_or("tilt", false),
         tracker: root.has("tracker").then(|| root.text("tracker")),
@@ -48,32 +48,32 @@ pub fn profile(root: &Table<'_>, file: &Path) -> DeviceProfile {
     profile
 }
 
-/// What a profile asks of a device whose kind cannot do it would be passed over without a word.
+/// Options that the kind of device does not support are errors.
 fn complain_of_what_it_cannot(root: &Table<'_>, profile: &DeviceProfile) {
     let format = if let DeviceKind::Wire(format) = profile.kind { Some(format) } else { None };
     let name = profile.kind.name();
     let complain_of = |key: &str, what: &str| root.complain(key, format!("a device of kind `{name}` {what}"));
     if profile.baud.is_some() && !format.is_some_and(|format| matches!(format.link(), Link::Serial { .. })) {
-        complain_of("baud", "is not on a serial line");
+        complain_of("baud", "has no serial port");
     }
     if profile.tilt && !matches!(format, Some(Format::DataGlove5 { .. } | Format::DataGlove5Wireless { .. })) {
-        complain_of("tilt", "does not measure how the hand is tilted");
+        complain_of("tilt", "does not measure tilt");
     }
     if profile.tracker.is_some() && format != Some(Format::Vmc) {
-        complain_of("tracker", "passes no trackers on; only `vmc` does");
+        complain_of("tracker", "has no trackers; only `vmc` does");
     }
     let can_be_felt = format.map_or(matches!(profile.kind, DeviceKind::OpenXr | DeviceKind::Gamepad), |format| {
         format.force_maximum().is_some()
     });
     if profile.haptics.is_some() && !can_be_felt {
-        complain_of("haptics", "has nothing to be felt through");
+        complain_of("haptics", "has no haptic output");
     }
     if profile.port != Port::Auto && matches!(profile.kind, DeviceKind::OpenXr | DeviceKind::Motion(_)) {
-        complain_of(if root.has("usb") { "usb" } else { "port" }, "is not plugged in anywhere");
+        complain_of(if root.has("usb") { "usb" } else { "port" }, "has no port");
     }
 }
 
-/// What it is; `None` if that is not known, which has been complained of.
+/// Kind; `None` if unknown, which has been reported.
 fn kind(root: &Table<'_>, side: Side) -> Option<DeviceKind> {
     let known: Vec<&str> = Format::ALL.iter().map(Format::name).chain(OTHERS).collect();
     let name = root.text("kind");
@@ -127,13 +127,13 @@ fn kind(root: &Table<'_>, side: Side) -> Option<DeviceKind> {
 fn port(root: &Table<'_>, kind: &DeviceKind) -> Port {
     if root.has("usb") {
         if root.text_or("port", "auto") != "auto" {
-            root.complain("usb", "`usb` and a named `port` exclude each other; leave one out");
+            root.complain("usb", "`usb` and a named `port` exclude each other; remove one");
         }
         let text = root.text("usb");
         let number = |hex: &str| (hex.len() == 4).then(|| u16::from_str_radix(hex, 16).ok()).flatten();
         let ids = text.split_once(':').and_then(|(vendor, product)| number(vendor).zip(number(product)));
         let Some((vendor, product)) = ids else {
-            root.complain("usb", format!("`{text}` are no USB ids; expected vendor and product as in \"0403:6001\""));
+            root.complain("usb", format!("invalid USB ids `{text}`; expected vendor and product as in \"0403:6001\""));
             return Port::Auto;
         };
         return Port::Usb { vendor, product };
@@ -144,7 +144,7 @@ fn port(root: &Table<'_>, kind: &DeviceKind) -> Port {
             let udp = matches!(kind, DeviceKind::Wire(format) if matches!(format.link(), Link::Udp { .. }));
             if udp && name.parse::<std::net::SocketAddr>().is_err() {
                 let wanted = "expected an address to listen at, as in \"127.0.0.1:39539\"";
-                root.complain("port", format!("`{name}` is no address; {wanted}"));
+                root.complain("port", format!("`{name}` is not an address; {wanted}"));
             }
             Port::Named(name)
         }
@@ -166,12 +166,12 @@ fn filter(root: &Table<'_>) -> Option<FilterSettings> {
     Some(settings)
 }
 
-/// Whether a device of a kind can have a sensor; of an unknown kind, any.
+/// Whether a device of a kind can have a sensor; any for an unknown kind.
 fn can_have(kind: Option<&DeviceKind>, sensor: Sensor) -> bool {
     match kind {
         Some(DeviceKind::Wire(format)) => format.can_have(sensor),
         Some(DeviceKind::Gamepad) => matches!(sensor, Sensor::Curl(_)),
-        Some(DeviceKind::OpenXr | DeviceKind::GametrakJoystick | DeviceKind::Motion(_)) => false,
+        Some(DeviceKind::OpenXr | DeviceKind::GametrakJoystick | DeviceKind::Motion(_) | DeviceKind::Custom) => false,
         None => true,
     }
 }
@@ -189,7 +189,7 @@ fn sensors(root: &Table<'_>, kind: Option<&DeviceKind>) -> Vec<SensorMap> {
         };
         let (flat, fist) = (table.number("flat", ranges::RAW), table.number("fist", ranges::RAW));
         if flat == fist {
-            table.complain("fist", "`flat` and `fist` are the same: the sensor would say nothing; calibrate it");
+            table.complain("fist", "`flat` and `fist` are equal, so the sensor has no range; calibrate it");
         }
         let drives = Angle::all().filter(|angle| table.has(&angle.name())).map(|angle| {
             let ends: [f64; 2] = table.numbers(&angle.name(), ranges::DEGREES);
@@ -222,7 +222,7 @@ fn place(root: &Table<'_>) -> PlaceSettings {
         place.rotation
     });
     let settings = PlaceSettings {
-        anchor: [Anchor::Start, Anchor::World][table.choice_or("anchor", 0, &["start", "world"])],
+        anchor: [TrackerAnchor::Start, TrackerAnchor::World][table.choice_or("anchor", 0, &["start", "world"])],
         frame: read_place(&table, &Pose::identity()),
         scale: table.number_or("scale", 1.0, ranges::SCALE),
         palm: palm.unwrap_or(default.palm),
@@ -233,7 +233,7 @@ fn place(root: &Table<'_>) -> PlaceSettings {
         },
     };
     if settings.uses == Parts::default() {
-        table.complain("use_fingers", "nothing is taken from the device; leave one of the three true");
+        table.complain("use_fingers", "no part of the device is used; at least one of the three must be true");
     }
     table.finish();
     settings

@@ -19,7 +19,7 @@ fn problems(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_shipped_profile_is_sound_and_carried() {
+fn every_shipped_profile_is_valid_and_embedded() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("devices");
     let entries = std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").path());
     let toml = entries.filter(|file| file.extension().is_some_and(|e| e == "toml"));
@@ -51,7 +51,7 @@ fn the_shipped_glove_is_the_glove_of_the_paper() {
 }
 
 #[test]
-fn a_persons_file_says_only_what_differs() {
+fn a_user_profile_contains_only_differences() {
     let own = "base = \"fingerpad:/devices/5dt-5.toml\"\nuser = \"ada\"\nhand = \"left\"\nusb = \"0403:6001\"\nfilter = false\n\
                [sensor.index]\nflat = 0.31\nfist = 0.62\n[sensor.index.crosstalk]\nthumb = 0.05\n";
     let file = std::env::temp_dir().join(format!("fingerpad-ada-{}.toml", std::process::id()));
@@ -74,7 +74,7 @@ fn usb_ids_and_ports_exclude_each_other() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_line() {
+fn errors_are_reported_with_their_line() {
     let text = "kind = \"5dt-6\"\nbaud = \"fast\"\n[sensor.sixth]\nflat = 0\nfist = 1\n[sensor.index]\nflat = 0.5\nfist = 0.5\n\
                 index_base_flexion = [0]\nindex_elbow = [0, 1]\n[filter]\nmin_cutof = 1\n";
     let said = problems(text);
@@ -94,23 +94,23 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(problems("kind = \"motion\"\n")[0].contains("file"));
     assert!(problems("kind = \"opengloves\"\n")[0].contains("a glove is for one hand"));
     let cut = "kind = \"openxr\"\n[place]\nuse_fingers = false\nuse_position = false\nuse_orientation = false\n";
-    assert!(problems(cut)[0].contains("nothing is taken"));
+    assert!(problems(cut)[0].contains("no part of the device is used"));
 }
 
 #[test]
-fn what_a_kind_cannot_do_is_not_asked_of_it() {
+fn unsupported_options_of_a_kind_are_errors() {
     let glove = "kind = \"5dt-5\"\nhand = \"right\"\n";
     let wrist = problems(&format!("{glove}[sensor.wrist]\nflat = 0\nfist = 1\n"));
     let known = "there is no `5dt-5` sensor `wrist`; expected `thumb`, `index`, `middle`, `ring` or `little`";
     assert_eq!(wrist, [format!("glove.toml:3:1: sensor.wrist: {known}")]);
     assert!(problems("kind = \"bno055\"\n[sensor.index]\nflat = 0\nfist = 1\n")[0].contains("and no other"));
     let cases = [
-        (glove, "haptics = true", "has nothing to be felt through"),
+        (glove, "haptics = true", "has no haptic output"),
         (glove, "tracker = \"LHR-1\"", "only `vmc` does"),
-        ("kind = \"5dt-16\"\nhand = \"right\"\n", "tilt = true", "does not measure how the hand is tilted"),
-        ("kind = \"openxr\"\n", "baud = 9600", "not on a serial line"),
-        ("kind = \"openxr\"\n", "port = \"/dev/ttyUSB0\"", "not plugged in anywhere"),
-        ("kind = \"openxr\"\n", "usb = \"0403:6001\"", "not plugged in anywhere"),
+        ("kind = \"5dt-16\"\nhand = \"right\"\n", "tilt = true", "does not measure tilt"),
+        ("kind = \"openxr\"\n", "baud = 9600", "has no serial port"),
+        ("kind = \"openxr\"\n", "port = \"/dev/ttyUSB0\"", "has no port"),
+        ("kind = \"openxr\"\n", "usb = \"0403:6001\"", "has no port"),
     ];
     for (kind, line, words) in cases {
         let said = problems(&format!("{kind}{line}\n"));
@@ -119,7 +119,7 @@ fn what_a_kind_cannot_do_is_not_asked_of_it() {
 }
 
 #[test]
-fn a_motion_that_is_not_there_is_told() {
+fn a_missing_motion_is_reported() {
     let file = std::env::temp_dir().join(format!("fingerpad-motion-{}.toml", std::process::id()));
     std::fs::write(&file, "kind = \"motion\"\nfile = \"no-such.rhai\"\n").expect("a file");
     let said = load_device(&file).expect_err("no motion").0[0].to_string();
@@ -128,14 +128,14 @@ fn a_motion_that_is_not_there_is_told() {
 }
 
 #[test]
-fn a_motion_is_looked_for_beside_its_profile() {
+fn a_motion_is_relative_to_its_profile() {
     let files = files(&[("mine/motion.toml", "kind = \"motion\"\nfile = \"ball.rhai\"\nhand = \"right\"\n")]);
     let profile = files.load_device(Path::new("mine/motion.toml")).expect("a profile");
     assert_eq!(profile.kind, DeviceKind::Motion(PathBuf::from("mine/ball.rhai")));
 }
 
 #[test]
-fn haptics_have_sensible_defaults() {
+fn haptics_have_defaults() {
     let haptics = |text: &str| read(&format!("kind = \"openxr\"\n{text}")).expect("a profile").haptics;
     assert_eq!(haptics(""), None);
     assert_eq!(haptics("haptics = true\n"), Some(HapticSettings::default()));

@@ -14,7 +14,7 @@ enum Version {
     V41,
 }
 
-/// What has been read so far. Elements keep their node tags to the end, as the nodes may come after them.
+/// Data read so far. Elements keep their node tags until the end, since nodes may follow them.
 #[derive(Default)]
 struct Contents {
     nodes: Vec<Vec3>,
@@ -29,7 +29,7 @@ pub fn read(text: &str) -> Result<Draft, Fault<'_>> {
     let mut contents = Contents::default();
     let (mut version, mut elements) = (None, None);
     while let Some(heading) = file.line().token() {
-        // Whatever stands between sections is a comment.
+        // Text between sections is a comment.
         if !heading.text.starts_with('$') {
             continue;
         }
@@ -63,7 +63,7 @@ fn end_of(heading: Token) -> String {
     heading.text.replacen('$', "$End", 1)
 }
 
-/// Passes over a section that has nothing to do with the mesh.
+/// Skips a section.
 fn skip<'a>(file: &mut Scanner<'a>, heading: Token<'a>) -> Result<(), Fault<'a>> {
     let end = end_of(heading);
     while file.line().word(format_args!("`{end}`"))?.text != end {}
@@ -126,7 +126,7 @@ impl Contents {
             for tag in tags {
                 let mut line = file.line();
                 let point = line.point(format_args!("node {}", tag.value))?;
-                // The places of parametric nodes on their curve or surface follow.
+                // Parametric coordinates follow.
                 if !parametric {
                     line.finish()?;
                 }
@@ -180,7 +180,7 @@ impl Contents {
         same_total(file, total, given)
     }
 
-    /// The node tags of an element, which are what is left of its line.
+    /// The node tags of an element: the rest of its line.
     fn add_element<'a>(&mut self, line: &mut Scanner<'a>, tag: Number, kind: Number) -> Result<(), Fault<'a>> {
         match kind.value {
             4 => {
@@ -191,7 +191,7 @@ impl Contents {
                 line.finish()?;
                 self.tets.push((tag, nodes));
             }
-            // Hexahedra, prisms and pyramids fill space too: leaving them out would leave holes.
+            // Hexahedra, prisms and pyramids are solids too: skipping them would leave holes.
             5..=7 => return Err(line.fault(kind.at, super::other_solid("element", tag.value, kind.value, "4"))),
             11 | 29..=31 => return Err(line.fault(kind.at, super::higher_order("element", tag.value, kind.value, "4"))),
             _ => self.skipped += 1,
@@ -205,7 +205,8 @@ impl Contents {
             let mut nodes = [0; 4];
             for (node, wanted) in nodes.iter_mut().zip(tags) {
                 *node = *self.by_tag.get(&wanted.value).ok_or_else(|| {
-                    let message = format!("element {} names node {}, which `$Nodes` lacks", tag.value, wanted.value);
+                    let message =
+                        format!("element {} refers to node {}, which is not in `$Nodes`", tag.value, wanted.value);
                     file.fault(wanted.at, message)
                 })?;
             }

@@ -1,10 +1,10 @@
-//! Words and lines of a text, each of which knows where it stands.
+//! Words and lines of a text with their positions.
 
 use std::fmt::{self, Display};
 
 use crate::math::Vec3;
 
-/// What is wrong at a byte offset. Line, column and the file's name are worked out once, when it leaves the reader.
+/// An error at a byte offset. Line, column and file name are added when it leaves the reader.
 #[derive(Debug)]
 pub struct Fault<'a> {
     pub at: usize,
@@ -20,7 +20,7 @@ pub struct Token<'a> {
 }
 
 impl Display for Token<'_> {
-    /// Quoted, and cut short: a file that is not what it seems may hold a word of a megabyte.
+    /// Quoted and truncated: an unexpected file may contain very long words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 40;
         match self.text.char_indices().nth(SHOWN).and_then(|(end, _)| self.text.get(..end)) {
@@ -38,7 +38,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// As an index; one too large for this machine is out of the range of everything.
+    /// As an index; saturates if too large for this machine.
     pub fn index(self) -> usize {
         usize::try_from(self.value).unwrap_or(usize::MAX)
     }
@@ -54,18 +54,28 @@ pub struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// At the first word of a text.
+    /// A scanner at the start of a text.
     pub fn new(text: &'a str) -> Self {
         let start = text.trim_start_matches('\u{feff}').trim_ascii_start();
         Self { text, at: text.len() - start.len(), end: text.len(), section: "" }
     }
 
-    /// The offset after the last word that was read.
+    /// The offset after the last word.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// Goes back to a word that was read too early.
+    /// The offset of the next word, or of the end of the text.
+    pub fn next_at(&self) -> usize {
+        self.end - self.rest().trim_ascii_start().len()
+    }
+
+    /// Continues at an offset.
+    pub fn seek(&mut self, at: usize) {
+        self.at = at.min(self.end);
+    }
+
+    /// Moves back to an earlier word.
     pub fn rewind(&mut self, word: Token<'a>) {
         self.at = word.at;
     }
@@ -83,7 +93,7 @@ impl<'a> Scanner<'a> {
         Some(Token { text, at })
     }
 
-    /// A scanner of the next line that is not blank; of nothing at the end of the text.
+    /// A scanner of the next non-blank line; empty at the end of the text.
     pub fn line(&mut self) -> Self {
         let rest = self.rest().trim_ascii_start();
         let line = rest.split('\n').next().unwrap_or_default().trim_ascii_end();
@@ -95,14 +105,14 @@ impl<'a> Scanner<'a> {
         Self { at: start, end: self.at, ..*self }
     }
 
-    /// What is left of this line, which may be nothing; none at the end of the text.
+    /// The rest of this line, possibly empty; `None` at the end of the text.
     pub fn rest_of_line(&mut self) -> Option<&'a str> {
         let line = self.rest().split_inclusive('\n').next()?;
         self.at += line.len();
         Some(line)
     }
 
-    /// A fault in the present section.
+    /// An error in the current section.
     pub fn fault(&self, at: usize, message: impl Into<String>) -> Fault<'a> {
         Fault { at, section: self.section, message: message.into() }
     }
@@ -111,7 +121,7 @@ impl<'a> Scanner<'a> {
         self.fault(found.at, format!("expected {what}, found {found}"))
     }
 
-    /// The next word, which has to be there.
+    /// The next word, which is required.
     pub fn word(&mut self, what: impl Display) -> Result<Token<'a>, Fault<'a>> {
         self.token().ok_or_else(|| {
             let after = self.text.get(self.end..).unwrap_or_default();
@@ -120,14 +130,14 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// One word in particular, in capitals or not.
+    /// A particular word, ignoring case.
     pub fn keyword(&mut self, keyword: &str) -> Result<(), Fault<'a>> {
         let word = self.word(format_args!("`{keyword}`"))?;
         let same = word.text.eq_ignore_ascii_case(keyword);
         if same { Ok(()) } else { Err(self.unexpected(format_args!("`{keyword}`"), word)) }
     }
 
-    /// A whole number from zero.
+    /// A non-negative integer.
     pub fn number(&mut self, what: impl Display) -> Result<Number, Fault<'a>> {
         let word = self.word(&what)?;
         let value = word.text.parse().map_err(|_| self.unexpected(what, word))?;
@@ -145,13 +155,13 @@ impl<'a> Scanner<'a> {
         Ok(point)
     }
 
-    /// Nothing may be left.
+    /// Fails if anything is left.
     pub fn finish(&mut self) -> Result<(), Fault<'a>> {
         self.token().map_or(Ok(()), |word| Err(self.unexpected("the end of the line", word)))
     }
 }
 
-/// A real number, also with the exponent letter of Fortran: `1.0D-3`.
+/// A real number, also with a Fortran exponent: `1.0D-3`.
 fn real(text: &str) -> Option<f64> {
     text.parse().or_else(|_| text.replace(['d', 'D'], "e").parse()).ok()
 }

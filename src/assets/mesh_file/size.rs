@@ -1,23 +1,23 @@
-//! How large meshes are: what is smaller than a hair or larger than a hall is most likely in other units.
+//! The size of meshes. One that is smaller than a hair or larger than a hall is most likely in other units.
 
 use crate::math::Vec3;
 
-/// Least and greatest length of the longest side of a mesh, m.
+/// Minimum and maximum of the longest side of a mesh, m.
 const SIDE: (f64, f64) = (1e-4, 100.0);
-/// Greatest coordinate, m.
+/// Maximum coordinate, m.
 const PLACE: f64 = 100.0;
 
-/// Lengths along the axes; zero of no points.
+/// Extents along the axes; zero without points.
 pub fn extents(points: &[Vec3]) -> Vec3 {
     let Some(first) = points.first() else { return Vec3::zeros() };
     let (low, high) = points.iter().fold((*first, *first), |(low, high), p| (low.inf(p), high.sup(p)));
     high - low
 }
 
-/// What is wrong with the size of a mesh, if something is.
+/// The problem of the size of a mesh, if any.
 pub fn size_fault(points: &[Vec3]) -> Option<String> {
     let side = extents(points).max();
-    let units = "coordinates are metres";
+    let units = "coordinates times `scale` are metres, so set `scale = 0.001` if the file is in millimetres";
     if points.is_empty() {
         None
     } else if !(SIDE.0..=SIDE.1).contains(&side) {

@@ -12,10 +12,10 @@ use super::*;
 use crate::mesh::block;
 
 fn parse(text: &str) -> Result<TetMesh, Problems> {
-    parse_tet_mesh(Path::new("pad.msh"), text)
+    parse_tet_mesh(Path::new("pad.msh"), text, 1.0)
 }
 
-/// Replaces one piece of a good file, and expects the problem `line:column: key: …fragment…`.
+/// Replaces one part of a valid file, and expects the problem `line:column: key: …fragment…`.
 #[track_caller]
 fn refused(good: &str, piece: &str, by: &str, place: &str, fragment: &str) {
     assert!(good.contains(piece), "{piece:?} is there to be replaced");
@@ -24,7 +24,7 @@ fn refused(good: &str, piece: &str, by: &str, place: &str, fragment: &str) {
     assert!(found.contains(fragment), "{found}\ndoes not say {fragment}");
 }
 
-/// Expects a problem at the end of a good file that is cut before `piece`.
+/// Expects a problem at the end of a valid file that is truncated before `piece`.
 #[track_caller]
 fn truncated(good: &str, piece: &str, place: &str, fragment: &str) {
     let end = good.find(piece).expect("the piece is there");
@@ -120,7 +120,7 @@ fn other_formats_are_named_with_the_fix() {
 }
 
 #[test]
-fn bad_shapes_are_refused_by_their_number_in_the_file() {
+fn invalid_elements_are_reported_by_number() {
     let inverted = "is inverted (volume -1.667e-10 m³), expected (b−a)·((c−a)×(d−a)) > 0";
     let one = |element| format!("{element} {inverted}: swap two of its nodes");
     let flat = "is flat (quality 0.0e0, a regular one has 1), expected corners that span a volume";
@@ -139,7 +139,7 @@ fn bad_shapes_are_refused_by_their_number_in_the_file() {
     refused(&second("20 7 30 40"), "1 7 20 30 40", "1 20 7 30 40", "25:1: $Elements", &all);
 }
 
-/// Whatever the text is, the answer is a sound mesh or a problem with its place.
+/// Any text gives a valid mesh or a problem with its position.
 fn answers(text: &str) {
     match parse(text) {
         Ok(mesh) => assert_eq!(mesh.check(), Ok(())),
@@ -149,14 +149,14 @@ fn answers(text: &str) {
 
 proptest! {
     #[test]
-    fn any_text_is_answered(head in 0..5_usize, text in "(\\PC|[ \n$#<0-9]){0,200}") {
+    fn any_text_gives_a_mesh_or_a_problem(head in 0..5_usize, text in "(\\PC|[ \n$#<0-9]){0,200}") {
         let heads = ["", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$", "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n",
             "# vtk DataFile Version 3.0\n\nASCII\nDATASET UNSTRUCTURED_GRID\n", "# vtk DataFile Version 3.0"];
         answers(&format!("{}{text}", heads[head]));
     }
 
     #[test]
-    fn mutated_files_are_answered(
+    fn mutated_files_give_a_mesh_or_a_problem(
         file in prop::sample::select(FILES.to_vec()),
         edits in prop::collection::vec(
             (any::<prop::sample::Index>(), 0..3_usize, prop::sample::select(vec![

@@ -8,7 +8,7 @@ use crate::math::Vec3;
 
 const SECTIONS: [&str; 7] = ["POINTS", "CELLS", "CELL_TYPES", "METADATA", "FIELD", "POINT_DATA", "CELL_DATA"];
 
-/// Cells as ranges of one list of point numbers, and where each of them stands.
+/// Cells as ranges of one list of point indices, with their positions in the file.
 #[derive(Default)]
 struct Cells {
     ranges: Vec<(usize, Range<usize>)>,
@@ -40,7 +40,7 @@ pub fn read(text: &str) -> Result<Draft, Fault<'_>> {
                 while file.rest_of_line().is_some_and(|line| !line.trim_ascii().is_empty()) {}
             }
             Some("FIELD") => skip_field(&mut file),
-            // Values on points and cells come last, and mean nothing here.
+            // Values on points and cells come last and are ignored.
             Some("POINT_DATA" | "CELL_DATA") => break,
             _ => {
                 let message = format!("expected another section after the values announced, found {word}");
@@ -89,7 +89,7 @@ fn skip_field(file: &mut Scanner) {
     }
 }
 
-/// As many numbers as were announced. Nothing is reserved for them: the count may be absurd.
+/// As many numbers as announced. No memory is reserved, since the count may be invalid.
 fn numbers<'a>(file: &mut Scanner<'a>, count: Number, what: &str) -> Result<Vec<Number>, Fault<'a>> {
     (0..count.value).map(|i| file.number(format_args!("{what} {i} ({} announced)", count.value))).collect()
 }
@@ -161,7 +161,7 @@ fn tetrahedra<'a>(points: Vec<Vec3>, cells: &Cells, types: &[Number], heading: u
     for (cell, ((at, range), kind)) in cells.ranges.iter().zip(types).enumerate() {
         match kind.value {
             10 => {}
-            // Voxels, hexahedra, wedges and pyramids fill space too: leaving them out would leave holes.
+            // Voxels, hexahedra, wedges and pyramids are solids too: skipping them would leave holes.
             11..=14 => {
                 let message = super::other_solid("cell", cell as u64, kind.value, "10");
                 return Err(Fault { at: kind.at, section: "CELL_TYPES", message });

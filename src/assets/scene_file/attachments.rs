@@ -1,16 +1,12 @@
 use super::{Scene, ranges};
 use crate::assets::table::{Table, unknown};
-use crate::body::HandId;
-use crate::contact::{Attachment, AttachmentFault, Joint, Part};
-use crate::hand::NodeMap;
-use crate::math::Vec3;
+use crate::body::BodyId;
+use crate::contact::{Attachment, AttachmentEnd, AttachmentFault, Joint};
 use crate::tracking::Segment;
 
-/// What stands for the frame of the world in an attachment.
+/// Name of the world frame in an attachment.
 pub const WORLD: &str = "world";
 const JOINTS: [&str; 3] = ["point", "weld", "hinge"];
-/// A point counts as part of a soft body if its barycentric weights are at least this: rounding, and a hair's breadth.
-const INSIDE: f64 = -0.01;
 
 /// Reads `[[attachment]]`.
 pub fn read_attachments(root: &Table<'_>, scene: &mut Scene) {
@@ -18,16 +14,16 @@ pub fn read_attachments(root: &Table<'_>, scene: &mut Scene) {
     let declared: Vec<&str> = named.map(|(name, _)| name).collect();
     for table in root.tables("attachment") {
         let at = table.vector("at", ranges::PLACE);
-        let parts = ["a", "b"].map(|key| {
+        let ends = ["a", "b"].map(|key| {
             let name = table.text(key);
-            let part = find_part(&table, &name, &at, scene);
-            if part.is_none() {
+            let end = find_end(&name, scene);
+            if end.is_none() {
                 explain(&table, key, &name, &declared, scene);
             }
-            part
+            end
         });
         let joint = read_joint(&table);
-        if let [Some(a), Some(b)] = parts {
+        if let [Some(a), Some(b)] = ends {
             match Attachment::new(&scene.world.bodies, [a, b], &at, joint) {
                 Ok(attachment) => scene.world.attachments.push(attachment),
                 Err(fault) => table.complain(
@@ -35,6 +31,7 @@ pub fn read_attachments(root: &Table<'_>, scene: &mut Scene) {
                         AttachmentFault::SoftJoint => "joint",
                         AttachmentFault::Axis => "axis",
                         AttachmentFault::Itself => "b",
+                        AttachmentFault::Outside => "at",
                     },
                     fault.to_string(),
                 ),
@@ -52,26 +49,24 @@ fn read_joint(table: &Table<'_>) -> Joint {
     }
 }
 
-fn find_part(table: &Table<'_>, name: &str, at: &Vec3, scene: &Scene) -> Option<Part> {
-    if name == WORLD || scene.fixed(name).is_some() {
-        return Some(Part::World);
+fn find_end(name: &str, scene: &Scene) -> Option<AttachmentEnd> {
+    if name == WORLD {
+        return Some(AttachmentEnd::WORLD);
     }
-    if let Some(i) = scene.rigid(name) {
-        return Some(Part::Rigid(i));
+    if let Some((hand, segment)) = find_segment(scene, name) {
+        return Some(AttachmentEnd { body: hand, part: segment.index() });
     }
-    if let Some(i) = scene.soft(name) {
-        let point = soft_point(scene, i, at);
-        if point.is_none() {
-            table.complain("at", format!("the point lies outside of the soft body `{name}`"));
-        }
-        return point.map(|nodes| Part::Soft(i, nodes));
+    let bodies = &scene.world.bodies;
+    if let Some((body, part)) = name.split_once('.') {
+        let body = bodies.find(body)?;
+        return Some(AttachmentEnd { body, part: bodies.get(body)?.part_named(part)? });
     }
-    let (hand, segment) = find_segment(scene, name)?;
-    Some(Part::Bone(HandId::at(hand), segment))
+    let body = bodies.find(name).filter(|_| scene.hand(name).is_none())?;
+    Some(AttachmentEnd::new(body))
 }
 
-/// Says that an end names nothing. What the scene declares but could not be made has been complained about already, and a
-/// soft body was found, if not the point in it.
+/// Reports an unknown end. Bodies that are declared but invalid have been reported already, and for a soft body the
+/// point is wrong.
 fn explain(table: &Table<'_>, key: &str, name: &str, declared: &[&str], scene: &Scene) {
     let body = name.split('.').next().unwrap_or_default();
     let broken = declared.contains(&body) && scene.hand(body).is_none();
@@ -82,33 +77,17 @@ fn explain(table: &Table<'_>, key: &str, name: &str, declared: &[&str], scene: &
 }
 
 /// `HAND.SEGMENT`.
-fn find_segment(scene: &Scene, name: &str) -> Option<(usize, Segment)> {
+fn find_segment(scene: &Scene, name: &str) -> Option<(BodyId, Segment)> {
     let (hand, segment) = name.split_once('.')?;
-    Some((scene.hand(hand)?, Segment::all().find(|s| s.name() == segment)?))
+    let hand = scene.world.bodies.hand_ids()[scene.hand(hand)?];
+    Some((hand.id(), Segment::all().find(|s| s.name() == segment)?))
 }
 
-/// The names that an end may have; a hand's segments only where one of them seems to be meant.
+/// The valid names of an end; a hand's segments only if the name resembles one of them.
 fn end_names(scene: &Scene, wrong: &str) -> Vec<String> {
-    let names = &scene.names;
-    let bodies = names.rigid.iter().chain(&names.soft).chain(&names.fixed).cloned();
-    let meant = names.hands.iter().filter(|hand| wrong.starts_with(hand.as_str()));
+    let bodies = &scene.world.bodies;
+    let named = bodies.iter().filter(|(_, body)| body.kind() != "hand").map(|(id, _)| bodies.name(id).to_string());
+    let meant = scene.hand_names().filter(|hand| wrong.starts_with(hand));
     let segments = meant.flat_map(|hand| Segment::all().map(move |s| format!("{hand}.{}", s.name())));
-    bodies.chain([WORLD.into()]).chain(segments).collect()
-}
-
-/// The place of a point among the nodes of a soft body.
-fn soft_point(scene: &Scene, i: usize, at: &Vec3) -> Option<NodeMap> {
-    let positions = scene.world.bodies.soft[i].positions();
-    let mut best: Option<(f64, NodeMap)> = None;
-    for &nodes in &scene.soft_meshes[i].tets {
-        let [a, b, c, d] = nodes.map(|n| positions[n as usize]);
-        let edges = nalgebra::Matrix3::from_columns(&[b - a, c - a, d - a]);
-        let Some(w) = edges.try_inverse().map(|inverse| inverse * (at - a)) else { continue };
-        let weights = [1.0 - w.sum(), w.x, w.y, w.z];
-        let least = weights.into_iter().fold(f64::INFINITY, f64::min);
-        if least >= INSIDE && best.as_ref().is_none_or(|(other, _)| least > *other) {
-            best = Some((least, NodeMap { nodes, weights }));
-        }
-    }
-    best.map(|(_, nodes)| nodes)
+    named.chain([WORLD.into()]).chain(segments).collect()
 }

@@ -2,33 +2,34 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::beam::read_beam;
 use super::materials::read_material;
 use super::place::read_place;
 use super::samples::sampled;
 use super::soft::read_soft_mesh;
 use super::{Cost, Scene, ranges};
-use crate::assets::files::{Files, TextKind};
-use crate::assets::mesh_file::parse_surface_mesh;
+use crate::assets::files::Files;
 use crate::assets::problem::Problems;
 use crate::assets::table::Table;
 use crate::body::fem::Continuum;
-use crate::body::{Fixed, RigidBody, RigidShape, ShapeFault, SoftBody};
+use crate::body::{Body, Fixed, RigidBody, RigidShape, ShapeFault, SoftBody};
 use crate::hand::{Material, ranges as tissue};
 use crate::math::{Pose, Vec3};
 
-const KINDS: [&str; 3] = ["rigid", "fixed", "soft"];
+const KINDS: [&str; 4] = ["rigid", "fixed", "soft", "beam"];
 /// Shapes of rigid bodies; fixed ones may also be the ground.
 const SHAPES: [&str; 7] = ["box", "ball", "capsule", "cylinder", "hull", "mesh", "ground"];
-/// Density of a rigid body that names neither mass nor density, kg/m³: water's.
+/// Default density of a rigid body, kg/m³: that of water.
 const DENSITY: f64 = 1000.0;
 
-/// Reads `[body.NAME]` and puts the bodies into the world of a scene.
+/// Reads `[body.NAME]` and adds the bodies to the world of a scene.
 pub fn read_bodies(root: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
     for (name, table) in root.named("body") {
         match KINDS[table.choice("kind", &KINDS)] {
             _ if !table.has("kind") => continue,
             "rigid" => read_rigid(name, &table, scene, files, problems),
             "fixed" => read_fixed(name, &table, scene, files, problems),
+            "beam" => read_beam(name, &table, scene),
             _ => read_soft(name, &table, scene, files, problems),
         }
         read_colour(name, &table, &mut scene.colours);
@@ -67,8 +68,7 @@ fn read_rigid(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, p
     if let Some(mesh) = samples.and_then(|count| sampled(&shape, count)) {
         body.set_samples(mesh);
     }
-    scene.world.bodies.rigid.push(body);
-    scene.names.rigid.push(name.into());
+    scene.world.add_named(name, body);
 }
 
 fn read_fixed(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
@@ -78,8 +78,7 @@ fn read_fixed(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, p
     let Some(shape) = shape.filter(|shape| scene.has_room(table, Cost::of_shape(shape, None))) else { return };
     let Some(mut body) = sound(table, Fixed::new(&shape, pose)) else { return };
     body.material = material;
-    scene.world.bodies.fixed.push(body);
-    scene.names.fixed.push(name.into());
+    scene.world.add_named(name, body);
 }
 
 fn read_soft(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
@@ -98,17 +97,10 @@ fn read_soft(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, pr
     let Some(mesh) = mesh.filter(|mesh| scene.has_room(table, Cost::of_mesh(mesh))) else { return };
     let continuum = Continuum::new(&mesh, &vec![false; mesh.nodes.len()], material);
     let mut body = SoftBody::new(Arc::new(continuum), pose);
-    let centre = centre_of_mass(&body);
+    let centre = body.centre();
     body.set_nodes(|_, x, v| *v = linear + angular.cross(&(*x - centre)));
     body.material = surface;
-    scene.world.bodies.soft.push(body);
-    scene.names.soft.push(name.into());
-    scene.soft_meshes.push(mesh);
-}
-
-fn centre_of_mass(body: &SoftBody) -> Vec3 {
-    let moment: Vec3 = body.positions().iter().zip(body.model().masses()).map(|(x, m)| *m * x).sum();
-    moment / body.mass()
+    scene.world.add_named(name, body);
 }
 
 /// Velocity of the centre of mass and angular velocity, rad/s.
@@ -130,20 +122,21 @@ fn read_shape(table: &Table<'_>, known: &[&str], files: &Files, problems: &mut P
         "capsule" => RigidShape::Capsule(0.5 * size("length"), size("radius")),
         "cylinder" => RigidShape::Cylinder(0.5 * size("height"), size("radius")),
         "hull" => RigidShape::Hull(table.points("points", ranges::PLACE)),
-        "mesh" => RigidShape::Mesh(read_file(table, files, problems, parse_surface_mesh)?),
+        "mesh" => RigidShape::Mesh(read_file(table, files, problems, Files::load_surface_mesh)?),
         _ => RigidShape::Ground,
     })
 }
 
-/// What `file` holds, if it can be read.
+/// The mesh in `file`, times `scale`, if it can be read.
 pub fn read_file<T>(
     table: &Table<'_>,
     files: &Files,
     problems: &mut Problems,
-    parse: impl FnOnce(&Path, &str) -> Result<T, Problems>,
+    load: impl FnOnce(&Files, &Path, f64) -> Result<T, Problems>,
 ) -> Option<T> {
     let named = table.has("file");
     let file = table.path("file");
+    let scale = table.number_or("scale", 1.0, ranges::SCALE);
     if !named {
         return None;
     }
@@ -151,13 +144,7 @@ pub fn read_file<T>(
         table.complain("file", why);
         return None;
     }
-    match files.read_text(&file, TextKind::Mesh).and_then(|text| parse(&file, &text)) {
-        Ok(parsed) => Some(parsed),
-        Err(Problems(found)) => {
-            problems.0.extend(found);
-            None
-        }
-    }
+    load(files, &file, scale).map_err(|Problems(found)| problems.0.extend(found)).ok()
 }
 
 fn sound<T>(table: &Table<'_>, body: Result<T, ShapeFault>) -> Option<T> {

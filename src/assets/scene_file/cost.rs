@@ -1,11 +1,11 @@
 use super::Scene;
 use crate::assets::limits;
 use crate::assets::table::Table;
-use crate::body::RigidShape;
+use crate::body::{BeamBody, Collider, RigidShape, SoftBody};
 use crate::hand::HandModel;
 use crate::mesh::TetMesh;
 
-/// What bodies cost, in memory and time. A world has no room for more than the limits.
+/// Cost of bodies in memory and time, with limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Number of bodies, without hands.
@@ -19,7 +19,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Of a rigid or fixed body with about so many samples.
+    /// Cost of a rigid or fixed body with about this many samples.
     pub(super) fn of_shape(shape: &RigidShape, samples: Option<usize>) -> Self {
         let own = match shape {
             RigidShape::Mesh(mesh) => mesh.vertices.len(),
@@ -29,12 +29,17 @@ impl Cost {
         Self { bodies: 1, points: own + samples.unwrap_or(0), ..Self::default() }
     }
 
-    /// Of a soft body.
+    /// Cost of a soft body.
     pub(super) fn of_mesh(mesh: &TetMesh) -> Self {
         Self { bodies: 1, freedoms: 3 * mesh.nodes.len(), ..Self::default() }
     }
 
-    /// Of what a hand is made of.
+    /// Cost of a chain of beams.
+    pub(super) fn of_beam(nodes: usize) -> Self {
+        Self { bodies: 1, freedoms: 6 * nodes, ..Self::default() }
+    }
+
+    /// Cost of a hand.
     pub(super) fn of_model(model: &HandModel) -> Self {
         let nodes: usize = model.meshes.iter().map(|mesh| mesh.tissue.nodes.len()).sum();
         let points = model.meshes.iter().map(|mesh| mesh.skin.vertices.len()).sum();
@@ -50,7 +55,7 @@ impl Cost {
         }
     }
 
-    /// Which limit it exceeds, if it does.
+    /// The exceeded limit, if any.
     fn excess(self) -> Option<String> {
         let limits = [
             (self.bodies, limits::BODIES, "bodies"),
@@ -59,30 +64,34 @@ impl Cost {
             (self.points, limits::POINTS, "points on surfaces"),
         ];
         let (found, most, what) = limits.into_iter().find(|(found, most, _)| found > most)?;
-        Some(format!("this makes {found} {what} in the world; there may be {most}"))
+        Some(format!("this makes {found} {what} in the world; at most {most} are allowed"))
     }
 }
 
 impl Scene {
-    /// What its bodies cost.
+    /// The cost of its bodies.
     pub fn cost(&self) -> Cost {
         let bodies = &self.world.bodies;
-        let shapes = bodies.rigid.iter().map(|body| body.shape()).chain(bodies.fixed.iter().map(|body| body.shape()));
-        let vertices = shapes.map(|shape| {
-            let mesh = shape.as_trimesh().map_or(0, |mesh| mesh.vertices().len());
-            mesh + shape.as_convex_polyhedron().map_or(0, |hull| hull.points().len())
-        });
-        let samples = bodies.rigid.iter().filter_map(|body| body.samples()).map(|samples| samples.mesh.vertices.len());
-        let own = Cost {
-            bodies: bodies.rigid.len() + bodies.soft.len() + bodies.fixed.len(),
-            hands: bodies.hands.len(),
-            freedoms: self.soft_meshes.iter().map(|mesh| 3 * mesh.nodes.len()).sum(),
-            points: vertices.chain(samples).sum(),
-        };
-        self.models.iter().map(|model| Cost::of_model(model)).fold(own, Cost::plus)
+        let hands = bodies.hand_ids().len();
+        let mut own = Cost { bodies: bodies.count() - hands, hands, ..Cost::default() };
+        for (_, body) in bodies.iter().filter(|(_, body)| body.kind() != "hand") {
+            for collider in (0..body.collider_count()).map(|index| body.collider(index)) {
+                own.points += match collider {
+                    Collider::Mesh(mesh) if mesh.deformable => 0,
+                    Collider::Mesh(mesh) => mesh.rest.vertices.len(),
+                    Collider::Shape(shape) => {
+                        let mesh = shape.shape.as_trimesh().map_or(0, |mesh| mesh.vertices().len());
+                        mesh + shape.shape.as_convex_polyhedron().map_or(0, |hull| hull.points().len())
+                    }
+                };
+            }
+        }
+        own.freedoms = bodies.of::<SoftBody>().map(|(_, body)| 3 * body.positions().len()).sum::<usize>()
+            + bodies.of::<BeamBody>().map(|(_, body)| 6 * body.chain().nodes()).sum::<usize>();
+        self.models().map(|model| Cost::of_model(model)).fold(own, Cost::plus)
     }
 
-    /// Whether there is room for what a table describes, which is taken then; if not, it is a problem of the table.
+    /// Reserves room for a table's bodies; if there is not enough, reports a problem.
     pub(super) fn has_room(&mut self, table: &Table<'_>, more: Cost) -> bool {
         let together = self.used.plus(more);
         match together.excess() {

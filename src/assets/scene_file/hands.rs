@@ -14,7 +14,7 @@ use crate::hand::{HandDescription, HandModel};
 use crate::math::Pose;
 use crate::tracking::{ANGLES, Finger, PoseKey, PoseSequence};
 
-/// Reads `[hand.NAME]` and puts the hands into the world of a scene.
+/// Reads `[hand.NAME]` and adds the hands to the world of a scene.
 pub fn read_hands(root: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
     for (name, table) in root.named("hand") {
         read_hand(name, &table, scene, files, problems);
@@ -32,7 +32,7 @@ fn read_hand(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, pr
     let material = read_material(table, &scene.world.materials);
     let rigid = table.flag_or("rigid", false);
     let keys = table.tables("motion");
-    // Without it nothing is known of poses and limits.
+    // Poses and limits are unknown without it.
     let Some((file, description)) = description else { return };
     let start = PoseKey { time: 0.0, palm, angles: find_pose(table, &pose, &description).unwrap_or([0.0; ANGLES]) };
     let motion = read_motion(&keys, start, &description);
@@ -43,16 +43,16 @@ fn read_hand(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, pr
     if !scene.has_room(table, Cost::of_model(&model)) {
         return;
     }
-    let mut hand = Hand::new(model.clone(), &HandOptions { palm, pose, ..HandOptions::default() });
+    // An unknown pose was reported by `find_pose`.
+    let pose = if model.description.pose(&pose).is_some() { pose } else { HandOptions::default().pose };
+    let Ok(mut hand) = Hand::new(model.clone(), &HandOptions { palm, pose, ..HandOptions::default() }) else { return };
     hand.material = material;
-    hand.soft = !rigid;
-    scene.world.add_hand(hand);
-    scene.names.hands.push(name.into());
+    hand.set_soft(!rigid);
+    scene.world.add_named(name, hand);
     scene.motions.push(motion);
-    scene.models.push(model);
 }
 
-/// The hand of the file, or the built-in one, with what the scene changes about it.
+/// The hand of the file, or the built-in one, with the changes of the scene.
 fn read_description(table: &Table<'_>, files: &Files, problems: &mut Problems) -> Option<(PathBuf, HandDescription)> {
     let skin = table.table_if_any("skin").map(|skin| {
         let factor = skin.number("resolution", ranges::SKIN_RESOLUTION);
@@ -71,7 +71,7 @@ fn read_description(table: &Table<'_>, files: &Files, problems: &mut Problems) -
     }
     let mut description = files.load_hand(&file).map_err(|Problems(found)| problems.0.extend(found)).ok()?;
     if let Some(factor) = skin {
-        // The number of vertices grows with the square of the parts of an edge.
+        // The number of vertices grows with the square of the subdivisions of an edge.
         let parts = (description.mesh.skin as f64 * factor.sqrt()).round();
         description.mesh.skin = parts.clamp(SKIN.min, SKIN.max) as usize;
     }
@@ -90,7 +90,7 @@ fn find_pose(table: &Table<'_>, name: &str, description: &HandDescription) -> Op
     found
 }
 
-/// The motion through the hand's start and some keys, each of which holds what it does not name.
+/// The motion through the hand's start and some keys; a key keeps values that it does not set.
 fn read_motion(tables: &[Table<'_>], start: PoseKey, description: &HandDescription) -> Option<PoseSequence> {
     let mut keys = vec![start];
     let mut key = start;
@@ -124,7 +124,7 @@ fn read_angles(table: &Table<'_>, angles: &mut [f64; ANGLES], description: &Hand
         for (i, angle) in degrees.iter().enumerate() {
             let place = 4 * finger as usize + i;
             let [low, high] = limits[place].map(f64::to_degrees);
-            // Room for the rounding of degrees.
+            // Margin for the rounding of degrees.
             if *angle < low - 1e-6 || *angle > high + 1e-6 {
                 let message = format!("{angle}° is outside the joint's limits, {low:.0}° to {high:.0}°");
                 table.complain(finger.name(), message);

@@ -31,7 +31,7 @@ pub fn read_materials(root: &Table<'_>) -> Materials {
     materials
 }
 
-/// One coefficient, or one at rest and one while sliding.
+/// One coefficient, or a static and a dynamic one.
 fn read_friction(table: &Table<'_>) -> Friction {
     if !table.is_table("friction") {
         return Friction::of(table.number("friction", ranges::FRICTION));
@@ -46,7 +46,7 @@ fn read_friction(table: &Table<'_>) -> Friction {
     friction
 }
 
-/// What a body is made of: the material that `material` names, or the default one.
+/// The material of a body: the one that `material` names, or the default.
 pub fn read_material(table: &Table<'_>, materials: &Materials) -> MaterialId {
     let name = table.text_or("material", "default");
     find_material(table, "material", &name, materials).unwrap_or(MaterialId::at(0))

@@ -12,7 +12,7 @@ const PRESSURES: [(Pressure, &str); 3] =
 const REFACTORS: [(Refactor, &str); 3] =
     [(Refactor::Always, "always"), (Refactor::Drift, "drift"), (Refactor::Never, "never")];
 
-/// Reads what a world is run with: some keys of the top, `[contact]` and `[solver]`.
+/// Reads the parameters of a world: some top-level keys, `[contact]` and `[solver]`.
 pub fn read_parameters(root: &Table<'_>) -> Parameters {
     let default = Parameters::default();
     let (solver, deadline) = read_solver(root);
@@ -50,7 +50,7 @@ fn read_contact(root: &Table<'_>) -> ContactParameters {
     contact
 }
 
-/// The solver's parameters, and the time it may take, s.
+/// The solver's parameters, and its time limit, s.
 fn read_solver(root: &Table<'_>) -> (SolverParameters, Option<f64>) {
     let default = SolverParameters::default();
     let Some(table) = root.table_if_any("solver") else { return (default, None) };

@@ -5,7 +5,7 @@ use crate::math::{Pose, Quat, Vec3};
 /// The ways to give an orientation.
 const ROTATIONS: [&str; 3] = ["rotation", "quaternion", "axis_angle"];
 
-/// Reads `position` and one of the rotations; what is not named stays as it is held.
+/// Reads `position` and one of the rotations; missing values keep their defaults.
 pub fn read_place(table: &Table<'_>, held: &Pose) -> Pose {
     let position = table.numbers_or("position", held.translation.vector.into(), ranges::PLACE);
     let named: Vec<&str> = ROTATIONS.into_iter().filter(|key| table.has(key)).collect();

@@ -4,7 +4,8 @@ use crate::body::RigidShape;
 use crate::math::{Vec3, from_glam};
 use crate::mesh::{Ring, SurfaceMesh, block, revolved};
 
-/// About `count` points spread evenly over the surface of a shape, and the triangles between them; none for the ground.
+/// About `count` points distributed evenly over the surface of a shape, and the triangles between them; none for the
+/// ground.
 pub fn sampled(shape: &RigidShape, count: usize) -> Option<SurfaceMesh> {
     let count = count as f64;
     match shape {
@@ -50,8 +51,8 @@ fn refined(mesh: &SurfaceMesh, count: f64) -> SurfaceMesh {
     mesh.refined(parts as usize).0
 }
 
-/// A flat cap as rings of 6, 12, 18 … points: the triangular lattice of a hexagon, bent round. From the axis outward at
-/// the bottom, back to it at the top.
+/// A flat cap as rings of 6, 12, 18 … points: the triangular lattice of a hexagon, mapped to a disc. From the axis
+/// outward at the bottom, back to it at the top.
 fn cap(radius: f64, height: f64, rings: usize, top: bool) -> Vec<Ring> {
     let at = |i: usize| Ring { radius: radius * i as f64 / rings as f64, height, points: (6 * i).max(1) };
     ends((0..=rings).map(at).collect(), top)
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_as_many_as_asked_and_lie_on_the_shape() {
+    fn samples_have_the_requested_number_and_lie_on_the_shape() {
         for shape in shapes() {
             let shared = shape.shared().expect("a shape");
             for count in [50, 200, 1000] {

@@ -3,12 +3,12 @@ use std::str::FromStr;
 
 use crate::assets::table::{Document, Entry, Table, Value, listed, nearest, unknown};
 
-/// A parameter of a scene set from outside: `dt=0.005`.
+/// An override of a scene parameter: `dt=0.005`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Which.
+    /// Key.
     pub key: String,
-    /// To what; a number, a word, a list as TOML writes it.
+    /// Value: a number, a word, or a list in TOML syntax.
     pub value: String,
 }
 
@@ -40,7 +40,7 @@ impl FromStr for Setting {
 }
 
 /// Every key, and where in a scene it is put: `NAME` is the same in both, `HAND` is every hand.
-const KEYS: [(&str, &str); 24] = [
+const KEYS: [(&str, &str); 23] = [
     ("dt", "dt"),
     ("seconds", "seconds"),
     ("gravity", "gravity"),
@@ -63,16 +63,15 @@ const KEYS: [(&str, &str); 24] = [
     ("solver.deadline_ms", "solver.deadline_ms"),
     ("refactor", "refactor"),
     ("drift", "drift"),
-    ("threads", "threads"),
     ("seed", "seed"),
 ];
 
-/// The keys that a scene can be set by; `NAME` stands for the name of a material or a body.
+/// The keys that can be overridden; `NAME` is the name of a material or a body.
 pub fn setting_keys() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|(key, _)| *key)
 }
 
-/// Writes settings into the document of a scene, so that they are checked as what stands there is.
+/// Writes settings into the document of a scene, so that they are checked like its own values.
 pub fn apply(document: &mut Document, settings: &[Setting]) {
     for setting in settings {
         let entry = Entry::loose(&format!("--set {setting}"), &setting.value);
@@ -99,7 +98,7 @@ fn apply_one(document: &mut Document, setting: &Setting, entry: &Entry) -> Resul
     if !name.is_empty() {
         known(&document.root(), path[0], name)?;
     }
-    // A mass takes the place of a density.
+    // A mass replaces a density.
     if let ["body", _, "mass"] = path.as_slice() {
         document.remove(&["body", name, "density"]);
     }
@@ -118,7 +117,7 @@ fn apply_one(document: &mut Document, setting: &Setting, entry: &Entry) -> Resul
     Ok(())
 }
 
-/// The name in a key that fits a pattern, empty if the pattern has none.
+/// The name in a key that matches a pattern, empty if the pattern has none.
 fn matched<'k>(pattern: &str, key: &'k str) -> Option<&'k str> {
     match pattern.split_once("NAME") {
         None => (pattern == key).then_some(""),
@@ -135,7 +134,7 @@ fn known(root: &Table<'_>, kind: &str, name: &str) -> Result<(), String> {
     if names.contains(&name) { Ok(()) } else { Err(unknown(kind, name, &names)) }
 }
 
-/// Says which keys are near: spelt alike, or with a word in common.
+/// Lists similar keys: with a similar spelling, or a common word.
 fn unknown_key(key: &str) -> String {
     let words = |key: &'static str| key.split('.').filter(|word| *word != "NAME");
     let shares = |known: &&'static str| {

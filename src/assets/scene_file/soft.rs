@@ -1,17 +1,15 @@
 use super::bodies::read_file;
 use super::ranges;
 use crate::assets::files::Files;
-use crate::assets::mesh_file::parse_tet_mesh;
 use crate::assets::problem::Problems;
 use crate::assets::table::Table;
 use crate::mesh::{TetMesh, ball, blocks};
 
 const SHAPES: [&str; 4] = ["block", "ball", "table", "mesh"];
-/// More cells than this make a body that nobody waits for.
+/// Maximum number of cells.
 const MOST_CELLS: usize = 5000;
 
-/// The mesh of a soft body. Blocks, tables and balls have the origin in their middle; a mesh from a file has it where
-/// the file does.
+/// The mesh of a soft body. Blocks, tables and balls are centred at the origin; a mesh from a file keeps its origin.
 pub fn read_soft_mesh(table: &Table<'_>, files: &Files, problems: &mut Problems) -> Option<TetMesh> {
     let which = table.choice("shape", &SHAPES);
     if !table.has("shape") {
@@ -31,11 +29,11 @@ pub fn read_soft_mesh(table: &Table<'_>, files: &Files, problems: &mut Problems)
             let radius = table.number("radius", ranges::SIZE);
             Some(ball(radius, table.count_or("resolution", 3, ranges::LAYERS)))
         }
-        _ => read_file(table, files, problems, parse_tet_mesh),
+        _ => read_file(table, files, problems, Files::load_tet_mesh),
     }
 }
 
-/// Those cells of a block that are wanted, by their place and the number of cells.
+/// The cells of a block to fill, by position and number of cells.
 fn read_blocks(table: &Table<'_>, wanted: impl Fn([usize; 3], [usize; 3]) -> bool) -> Option<TetMesh> {
     let size = table.vector("size", ranges::SIZE);
     let cells = table.counts::<3>("cells", ranges::CELLS);

@@ -1,4 +1,4 @@
-//! Files that hold only what differs from another.
+//! Files that contain only the differences from another.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::assets::limits::BASES;
 use crate::assets::problem::Problems;
 
 impl Document {
-    /// Reads a file, laid over the one that its key `base` names, and so on.
+    /// Reads a file merged over the one that its key `base` names, recursively.
     pub fn load_over_bases(files: &Files, file: &Path) -> Result<Self, Problems> {
         load(files, file, &mut Vec::new())
     }

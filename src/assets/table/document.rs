@@ -8,26 +8,26 @@ use toml::de::{DeTable, DeValue};
 use super::Table;
 use crate::assets::problem::{Problem, Problems, line_column};
 
-/// Where values come from, to say where they stand: a file's name and text, or a name alone for what has no lines.
+/// Origin of values for messages: a file's name and text, or only a name.
 #[derive(Debug)]
 pub struct Source {
     pub file: PathBuf,
     pub text: Option<String>,
 }
 
-/// A value and where it came from.
+/// A value and its origin.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub value: Value,
     pub source: Rc<Source>,
-    /// Where the value begins, and where its key does (the same for what has none).
+    /// Offsets of the value and of its key (the same if it has none).
     pub offset: usize,
     pub key_offset: usize,
 }
 
 impl Entry {
-    /// A value that stands in no file; the name goes into problems with it. What is not TOML is taken for a string, so
-    /// that words need no quotes on a command line.
+    /// A value without a file; the name is used in messages. Text that is not TOML is taken as a string, so that words
+    /// need no quotes on a command line.
     pub fn loose(name: &str, value: &str) -> Self {
         let text = format!("value = {value}");
         let (table, errors) = DeTable::parse_recoverable(&text);
@@ -62,7 +62,7 @@ impl Value {
         }
     }
 
-    /// What it is, for people.
+    /// Kind of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Number(_) => "a number",
@@ -75,17 +75,17 @@ impl Value {
     }
 }
 
-/// A document: the tree of a file, or of several laid over each other.
+/// A document: the tree of a file, or of several merged files.
 #[derive(Debug)]
 pub struct Document {
     root: Entry,
     problems: RefCell<Vec<Problem>>,
-    /// Paths of values that are not what they should be.
+    /// Paths of invalid values.
     wrong: RefCell<BTreeSet<String>>,
 }
 
 impl Document {
-    /// Parses a file's text. Syntax errors are all reported; nothing else is looked at then.
+    /// Parses a file's text. All syntax errors are reported; nothing else is checked then.
     pub fn parse(file: &Path, text: &str) -> Result<Self, Problems> {
         let (table, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
@@ -101,7 +101,7 @@ impl Document {
         Ok(Self { root, problems: RefCell::default(), wrong: RefCell::default() })
     }
 
-    /// Lays this document over another: tables are merged, everything else is replaced.
+    /// Merges this document over another: tables are merged, other values replaced.
     pub fn over(mut self, base: Document) -> Self {
         fn lay(over: Entry, base: Entry) -> Entry {
             let value = match (over.value, base.value) {
@@ -123,8 +123,8 @@ impl Document {
         self
     }
 
-    /// Puts a value at a path, making the tables on the way. Where something else than a table is in the way nothing
-    /// happens: whoever reads the table will complain.
+    /// Sets a value at a path and creates the tables on the way. If a value that is not a table is in the way, nothing
+    /// happens: the reader of the table reports it.
     pub fn set(&mut self, path: &[&str], entry: Entry) {
         let Some((last, above)) = path.split_last() else { return };
         let mut at = &mut self.root;
@@ -138,7 +138,7 @@ impl Document {
         }
     }
 
-    /// Takes a value away.
+    /// Removes a value.
     pub fn remove(&mut self, path: &[&str]) {
         let Some((last, above)) = path.split_last() else { return };
         let mut at = &mut self.root;
@@ -152,18 +152,18 @@ impl Document {
         }
     }
 
-    /// Notes a problem where something stands.
+    /// Reports a problem at a position.
     pub fn note(&self, source: &Source, offset: usize, key: String, message: String) {
         let (line, column) = source.text.as_ref().map_or((0, 0), |text| line_column(text, offset));
         self.problems.borrow_mut().push(Problem { file: source.file.clone(), line, column, key, message });
     }
 
-    /// Remembers that the value at a path is not what it should be.
+    /// Marks the value at a path as invalid.
     pub fn note_wrong(&self, path: &str) {
         self.wrong.borrow_mut().insert(path.into());
     }
 
-    /// Whether that was noted of the value at a path or of one in it.
+    /// Whether the value at a path or one in it is marked as invalid.
     pub fn is_wrong(&self, path: &str) -> bool {
         let wrong = self.wrong.borrow();
         let below = |other: &String| other[path.len()..].starts_with(['.', '[']);
@@ -175,7 +175,7 @@ impl Document {
         Table::new(self, &self.root, String::new())
     }
 
-    /// Every problem noted while reading, once each, in the order of the lines.
+    /// All reported problems without duplicates, in the order of the lines.
     pub fn into_problems(self) -> Problems {
         let mut problems = self.problems.into_inner();
         let place = |p: &Problem| (p.file.clone(), p.line, p.column, p.key.clone());

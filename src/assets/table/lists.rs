@@ -1,6 +1,5 @@
-//! Lists, and tables by the list or by name.
+//! Lists, and tables in lists or by name.
 
-use super::words::expected;
 use super::{Entry, Table, Value};
 use crate::hand::ranges::Range;
 use crate::math::Vec3;
@@ -8,7 +7,7 @@ use crate::math::Vec3;
 impl<'a> Table<'a> {
     /// A list of `N` numbers in a range.
     pub fn numbers<const N: usize>(&self, key: &str, range: Range) -> [f64; N] {
-        let wanted = format!("a list of {N} numbers, each {}", expected(range));
+        let wanted = format!("a list of {N} numbers, each {}", range);
         match self.get(key) {
             Some(entry) => self.checked_list(entry, &self.key_path(key), &wanted, range),
             None => {
@@ -18,12 +17,12 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A list of `N` numbers, or the default where there is none.
+    /// A list of `N` numbers, or the default if missing.
     pub fn numbers_or<const N: usize>(&self, key: &str, default: [f64; N], range: Range) -> [f64; N] {
         if self.has(key) { self.numbers(key, range) } else { default }
     }
 
-    /// A list of `N` whole numbers in a range.
+    /// A list of `N` integers in a range.
     pub fn counts<const N: usize>(&self, key: &str, range: Range) -> [usize; N] {
         self.numbers::<N>(key, range).map(|number| {
             if number.fract() != 0.0 {
@@ -51,7 +50,7 @@ impl<'a> Table<'a> {
 
     /// A list of `M` lists of `N` numbers.
     pub fn rows<const M: usize, const N: usize>(&self, key: &str, range: Range) -> [[f64; N]; M] {
-        let row = format!("a list of {N} numbers, each {}", expected(range));
+        let row = format!("a list of {N} numbers, each {}", range);
         let wanted = format!("{M} lists of {N} numbers");
         let path = self.key_path(key);
         match self.get(key) {
@@ -69,9 +68,9 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A list of points, however many.
+    /// A list of any number of points.
     pub fn points(&self, key: &str, range: Range) -> Vec<Vec3> {
-        let row = format!("a list of 3 numbers, each {}", expected(range));
+        let row = format!("a list of 3 numbers, each {}", range);
         let path = self.key_path(key);
         let point = |(i, entry): (usize, &Entry)| {
             Vec3::from(self.checked_list::<3>(entry, &format!("{path}[{i}]"), &row, range))
@@ -91,7 +90,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The tables of a list, however many; none where there is none.
+    /// The tables of a list; empty if missing.
     pub fn tables(&self, key: &str) -> Vec<Table<'a>> {
         if !self.has(key) {
             return Vec::new();
@@ -107,7 +106,7 @@ impl<'a> Table<'a> {
         self.list(key, "a list of tables").iter().enumerate().map(table).collect()
     }
 
-    /// The tables under a table of names, in the order of the file; none where there is none.
+    /// The tables under a table of names, in the order of the file; empty if missing.
     pub fn named(&self, key: &str) -> Vec<(&'a str, Table<'a>)> {
         let Some(names) = self.table_if_any(key) else { return Vec::new() };
         let mut entries: Vec<_> = names.entries.into_iter().flatten().collect();

@@ -7,24 +7,24 @@ use crate::hand::Material;
 use crate::math::{Mat3, Vec3};
 use crate::mesh::TetMesh;
 
-/// When a soft body refreshes the matrix of its step and factors it. Elastic forces are exact in every step; the matrix tells how they
-/// change within the step, so where bodies come to rest does not depend on it.
+/// When a soft body updates and factors its system matrix. Elastic forces are exact in every step; the matrix
+/// determines their change within the step, so the rest state does not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refactor {
     /// Every step.
     Always,
-    /// When some element has turned far enough since the last time.
+    /// When some element has rotated far enough since the last update.
     Drift,
-    /// Never, unless elements turn so far, or are crushed or torn so much, that a step would not be stable.
+    /// Only if elements have rotated, or are compressed or stretched, so much that a step would be unstable.
     Never,
 }
 
-/// The knob and its threshold.
+/// The policy and its threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RefactorPolicy {
     /// When.
     pub when: Refactor,
-    /// How far an element may turn under [`Refactor::Drift`], rad, in the frame of the body.
+    /// Maximum rotation of an element under [`Refactor::Drift`], rad, in the frame of the body.
     pub drift: f64,
 }
 
@@ -34,56 +34,56 @@ impl Default for RefactorPolicy {
     }
 }
 
-/// Rotation of an element since the matrix was made up to which a step is stable, rad. A matrix that is turned by `θ` misses up to
-/// `λ sin² θ` of the stiffness in directions in which it has `μ`.
+/// Maximum rotation of an element since the last update for a stable step, rad. A matrix rotated by `θ` underestimates
+/// the stiffness by up to `λ sin² θ` in directions in which it has `μ`.
 const FAR: f64 = 0.3;
 
 /// `tr S` above which the stiffness of an element depends on its stretch.
 const TORN: f64 = 3.05;
 
-/// A tetrahedral body in its own frame: constant.
+/// A tetrahedral body in its own frame: the constant part.
 #[derive(Clone, Debug)]
 pub struct Continuum {
     elements: Vec<Element>,
     groups: Vec<ElementGroup>,
     rest: Vec<Vec3>,
-    /// Unknown of each node, `u32::MAX` for held ones.
+    /// Unknown of each node, `u32::MAX` for fixed ones.
     unknown: Vec<u32>,
     /// Node of each unknown.
     free: Vec<u32>,
     /// Lumped mass of each unknown, kg.
     masses: Vec<f64>,
-    /// Places in the stiffness of the blocks `(a, b)`, `b ≤ a` by unknown, of each element.
+    /// Offsets in the stiffness of the blocks `(a, b)`, `b ≤ a` by unknown, of each element.
     slots: Vec<[u32; 16]>,
     pattern: BlockPattern,
     material: Material,
 }
 
 /// Its state and working memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ContinuumState {
-    /// Displacement of every node from rest in the frame of the body; zero where held.
+    /// Displacement of every node from rest in the frame of the body; zero for fixed nodes.
     pub displacement: Vec<Vec3>,
     /// Velocity of the unknowns along the axes of the body's frame.
     pub velocity: Vec<f64>,
-    /// Rotations of the elements, and elastic forces `∂E/∂x` on the nodes, where they were last computed.
+    /// Rotations of the elements, and elastic forces `∂E/∂x` on the nodes, at the last evaluation.
     turns: Vec<Turns>,
     strains: Vec<Strains>,
     forces: Vec<Vec3>,
-    /// Rotations and strains that the stiffness is for.
+    /// Rotations and strains of the stiffness.
     stiffness: BlockMatrix,
     stiffness_turns: Vec<Turns>,
     stiffness_strains: Vec<Strains>,
     linearised: bool,
     factor: Factor,
-    /// Step length that the factor is for; zero if there is none.
+    /// Time step of the factor; zero if there is none.
     factored_h: f64,
     refactorisations: u64,
     failures: u64,
 }
 
 impl Continuum {
-    /// The body of a sound mesh ([`TetMesh::check`]) with some nodes held.
+    /// The body of a valid mesh ([`TetMesh::check`]) with some nodes fixed.
     pub fn new(mesh: &TetMesh, held: &[bool], material: Material) -> Self {
         let elements: Vec<_> = (0..mesh.tets.len()).map(|t| Element::new(mesh.tets[t], &mesh.corners(t))).collect();
         let mut unknown = vec![u32::MAX; mesh.nodes.len()];
@@ -138,12 +138,12 @@ impl Continuum {
         }
     }
 
-    /// Unknowns: three a free node.
+    /// Number of unknowns: three per free node.
     pub fn dofs(&self) -> usize {
         3 * self.free.len()
     }
 
-    /// Elements.
+    /// Number of elements.
     pub fn elements(&self) -> &[Element] {
         &self.elements
     }
@@ -153,7 +153,7 @@ impl Continuum {
         &self.rest
     }
 
-    /// Unknown of a node, `None` where it is held.
+    /// Unknown of a node, `None` if it is fixed.
     pub fn unknown(&self, node: u32) -> Option<usize> {
         let unknown = self.unknown[node as usize];
         (unknown != u32::MAX).then_some(unknown as usize)
@@ -187,14 +187,14 @@ impl Continuum {
         (1.0 + h * self.material.damping_mass, h * self.material.damping_stiffness + h * h)
     }
 
-    /// Rotations and elastic forces where the state is now.
+    /// Rotations and elastic forces in the current state.
     fn compute_forces(&self, state: &mut ContinuumState) {
         state.forces.fill(Vec3::zeros());
         let ContinuumState { displacement, turns, strains, forces, .. } = state;
         add_forces(&self.groups, &self.lame(), displacement, turns, strains, forces);
     }
 
-    /// Refreshes rotations, elastic forces and stiffness where the state is now.
+    /// Updates rotations, elastic forces and stiffness for the current state.
     pub fn linearise(&self, state: &mut ContinuumState) {
         self.compute_forces(state);
         self.assemble(state);
@@ -229,7 +229,7 @@ impl Continuum {
         state.factored_h = 0.0;
     }
 
-    /// Whether some element has turned by more than an angle since the stiffness was computed.
+    /// Whether some element has rotated by more than an angle since the stiffness was computed.
     fn has_turned(&self, state: &ContinuumState, angle: f64) -> bool {
         // The product of two unit quaternions is the cosine of half the angle between them.
         let least = Lanes::all((0.5 * angle).cos().powi(2));
@@ -239,7 +239,8 @@ impl Continuum {
         })
     }
 
-    /// Whether elements that are crushed or torn have become so much stiffer, or softer, that a step would not be stable or very slow.
+    /// Whether compressed or stretched elements have changed their stiffness so much that a step would be unstable or
+    /// very slow.
     fn has_stiffened(&self, state: &ContinuumState) -> bool {
         let lame = self.lame();
         let modulus = lame.lambda + 2.0 * lame.mu;
@@ -258,7 +259,7 @@ impl Continuum {
         })
     }
 
-    /// Computes the elastic forces, and makes the factor ready for a step, as the policy says.
+    /// Computes the elastic forces, and updates the factor according to the policy.
     pub fn prepare(&self, state: &mut ContinuumState, h: f64, policy: &RefactorPolicy) {
         self.compute_forces(state);
         let stale = match policy.when {
@@ -273,14 +274,16 @@ impl Continuum {
             let (mass, stiffness) = self.system_factors(h);
             let made = state.factor.factor(&self.pattern, &state.stiffness, stiffness, &self.masses, mass);
             state.refactorisations += 1;
-            // A matrix that is not finite: the last factor stays, and the state's own check will tell.
+            // A non-finite matrix: the last factor is kept, and the check of the state reports it.
             state.failures += u64::from(made.is_err());
             state.factored_h = h;
+        } else {
+            state.factor.reuse();
         }
     }
 
-    /// The change of velocity without constraints, `A dv = b` (Talvas 2015, eq. 2), left in `dv`. `load` is the force on each
-    /// unknown from outside.
+    /// Velocity change without constraints, `A dv = b` (Talvas 2015, eq. 2), written to `dv`. `load` is the external
+    /// force on each unknown.
     ///
     /// With the exact elastic force `f`, `b = h (load − f − K (h + β) v − α M v)`; with `A = M + h D + h² K` that is
     /// `A (v + dv) = M v + h (load − f)`.
@@ -295,14 +298,14 @@ impl Continuum {
         dv.iter_mut().zip(&state.velocity).for_each(|(dv, v)| *dv -= v);
     }
 
-    /// The factor of a step of length `h` at rest, and a right-hand side for it.
+    /// The factor of a step `h` at rest, and a right-hand side for it.
     pub fn ready_factor(&self, h: f64) -> (Factor, Vec<f64>) {
         let mut state = self.at_rest();
         self.prepare(&mut state, h, &RefactorPolicy::default());
         (state.factor, vec![1.0; self.dofs()])
     }
 
-    /// Hands the factorisation of a step at rest, and one solve with it, to a stopwatch; `(factor, solve)` as it reads them.
+    /// Passes the factorisation of a step at rest, and one solve, to a timer; returns `(factor, solve)`.
     pub fn time_factor(
         &self,
         make: impl Fn(&BlockPattern) -> Factor,
@@ -314,7 +317,7 @@ impl Continuum {
         let (mass, stiffness) = self.system_factors(0.01);
         let mut rhs = vec![1.0; self.dofs()];
         let factored = stopwatch(&mut || {
-            // A body at rest is positive definite; were it not, the time would show it.
+            // The matrix at rest is positive definite; otherwise the time would show it.
             let _ = factor.factor(&self.pattern, &state.stiffness, stiffness, &self.masses, mass);
         });
         let solved = stopwatch(&mut || {
@@ -324,7 +327,7 @@ impl Continuum {
         (factored, solved)
     }
 
-    /// Elastic energy of some displacements, J, with rotations sought from the state's.
+    /// Elastic energy of some displacements, J, with rotations found from the state's.
     pub fn elastic_energy(&self, state: &ContinuumState, displacement: &[Vec3]) -> f64 {
         let lame = self.lame();
         let of = |(t, element): (usize, &Element)| {
@@ -340,7 +343,7 @@ impl Continuum {
         self.masses.iter().enumerate().map(|(i, m)| 0.5 * m * square(i)).sum()
     }
 
-    /// Elastic forces `∂E/∂x` on all nodes, held ones included, where the state is now.
+    /// Elastic forces `∂E/∂x` on all nodes, including fixed ones, in the current state.
     pub fn elastic_forces(&self, state: &ContinuumState) -> Vec<Vec3> {
         let mut forces = vec![Vec3::zeros(); self.rest.len()];
         let (mut turns, mut strains) = (state.turns.clone(), state.strains.clone());
@@ -359,9 +362,9 @@ impl Continuum {
         self.elements.iter().enumerate().map(of).collect()
     }
 
-    /// Displacements in equilibrium with a load on the unknowns, by Newton's method from the present state. A little mass in the
-    /// matrix, `pin · M`, is there for rigid motions that nothing holds; it does not change where the iteration ends. Returns the
-    /// norm of what is left of the load.
+    /// Equilibrium displacements under a load on the unknowns, by Newton's method from the current state. A small mass
+    /// term `pin · M` in the matrix makes free rigid motions regular; it does not change the result. Returns the norm
+    /// of the residual load.
     pub fn settle(&self, state: &mut ContinuumState, load: &[f64], pin: f64, steps: usize) -> f64 {
         let mut left = f64::INFINITY;
         for _ in 0..steps {
@@ -395,27 +398,22 @@ impl ContinuumState {
         self.velocity = velocity;
     }
 
-    /// Rotation of an element where it was last computed.
+    /// Rotation of an element at the last evaluation.
     fn rotation(&self, element: usize) -> Mat3 {
         turn_of(&self.turns[element / 4], element % 4).to_rotation_matrix().into_inner()
     }
 
-    /// `A⁻¹` on right-hand sides that lie one after another.
-    pub fn apply_inverse(&mut self, rows: &mut [f64]) {
+    /// Applies `A⁻¹` to consecutive right-hand sides.
+    pub fn apply_inverse(&self, rows: &mut [f64]) {
         self.factor.solve(rows);
     }
 
-    /// `A⁻¹` on one right-hand side that is mostly zero.
-    pub fn apply_inverse_to_few(&mut self, row: &mut [f64]) {
-        self.factor.solve_few(row);
-    }
-
-    /// How often the system was factored.
+    /// Number of factorisations.
     pub fn refactorisations(&self) -> u64 {
         self.refactorisations
     }
 
-    /// How often that failed.
+    /// Number of failed factorisations.
     pub fn failures(&self) -> u64 {
         self.failures
     }

@@ -3,12 +3,12 @@ use super::lanes::Lanes;
 use crate::math::{Mat3, Quat, Vec3, nearest_rotation};
 use crate::solver::wide;
 
-/// Four elements side by side. Places that are left over at the end have no volume.
+/// Four elements. Unused entries at the end have zero volume.
 #[derive(Clone, Debug)]
 pub struct ElementGroup {
     /// Nodes of each corner, one for each of the four elements.
     nodes: [[u32; 4]; 4],
-    /// Gradients of the shape functions of the last three corners; the four add up to zero.
+    /// Gradients of the shape functions of the last three corners; the four sum to zero.
     gradients: [[Lanes; 3]; 3],
     volume: Lanes,
 }
@@ -16,10 +16,10 @@ pub struct ElementGroup {
 /// Rotations of the four elements as unit quaternions, scalar part first.
 pub type Turns = [Lanes; 4];
 
-/// No rotation.
+/// Identity.
 pub const UNTURNED: Turns = [Lanes([1.0; 4]), Lanes([0.0; 4]), Lanes([0.0; 4]), Lanes([0.0; 4])];
 
-/// How far four elements are strained, as far as their stiffness depends on it ([`Element::stiffening`]).
+/// Strain measures of four elements on which their stiffness depends ([`Element::stiffening`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Strains {
     /// `tr S`.
@@ -34,13 +34,13 @@ impl Default for Strains {
     }
 }
 
-/// Residual `|axial(S − Sᵀ)| / |tr S|` from which one more step makes a rotation exact to rounding.
-const NEAR: f64 = 1e-8;
+/// Residual `|axial(S − Sᵀ)| / |tr S|` below which one more step is accurate to rounding.
+const CONVERGED: f64 = 1e-8;
 
-/// Newton steps before a rotation is found without a guess.
+/// Newton steps before a rotation is computed without a guess.
 const STEPS: usize = 5;
 
-/// Puts elements in groups of four.
+/// Groups elements by four.
 pub fn grouped(elements: &[Element]) -> Vec<ElementGroup> {
     let group = |four: &[Element]| {
         let lanes = |of: &dyn Fn(&Element) -> f64| Lanes(std::array::from_fn(|lane| four.get(lane).map_or(0.0, of)));
@@ -59,8 +59,8 @@ pub fn turn_of(turns: &Turns, lane: usize) -> Quat {
     Quat::new_unchecked(nalgebra::Quaternion::new(w, x, y, z))
 }
 
-/// Adds the elastic forces `∂E/∂x` of all elements to their nodes, at the displacements of the nodes. Rotations are sought from those
-/// that are there, and left at those of the displacements.
+/// Adds the elastic forces `∂E/∂x` of all elements to their nodes for some displacements. `rotations` are the initial
+/// guesses and are updated.
 pub fn add_forces(
     groups: &[ElementGroup],
     lame: &Lame,
@@ -161,7 +161,7 @@ impl ElementGroup {
     }
 }
 
-/// Adds the stress against being crushed of those elements that are; few ever are.
+/// Adds the stress of the volume barrier for compressed elements, which are rare.
 #[cold]
 #[inline(never)]
 fn add_pressure(f: &[[Lanes; 3]; 3], volume: &Lanes, weight: &Lanes, lame: &Lame, stress: &mut [[Lanes; 3]; 3]) {
@@ -216,7 +216,7 @@ fn rotations(f: &[[Lanes; 3]; 3], turn: &mut Turns) -> ([[Lanes; 3]; 3], Lanes) 
         ];
         *turn = turned(turn, &t);
         let residual = x * x + y * y + z * z;
-        if !residual.any(trace * trace, |r, s| r > NEAR * NEAR * s) {
+        if !residual.any(trace * trace, |r, s| r > CONVERGED * CONVERGED * s) {
             // The trace is stationary.
             return (matrix(turn), trace);
         }
@@ -224,7 +224,7 @@ fn rotations(f: &[[Lanes; 3]; 3], turn: &mut Turns) -> ([[Lanes; 3]; 3], Lanes) 
     rotations_without_guess(f, turn)
 }
 
-/// Rotations of the four elements one by one.
+/// Rotations of the four elements individually.
 #[cold]
 #[inline(never)]
 fn rotations_without_guess(f: &[[Lanes; 3]; 3], turn: &mut Turns) -> ([[Lanes; 3]; 3], Lanes) {
@@ -233,7 +233,7 @@ fn rotations_without_guess(f: &[[Lanes; 3]; 3], turn: &mut Turns) -> ([[Lanes; 3
         let own = Mat3::from_fn(|i, j| f[i][j].0[lane]);
         let q = nearest_rotation(&own);
         stretch.0[lane] = (q.to_rotation_matrix().inverse() * own).trace();
-        // The sign that is nearer to the last one, so that the distance between the two is small.
+        // Choose the sign closer to the last one, so that the distance between the two is small.
         let before = turn_of(turn, lane);
         let sign = if before.coords.dot(&q.coords) < 0.0 { -1.0 } else { 1.0 };
         for (part, value) in turn.iter_mut().zip([q.w, q.i, q.j, q.k]) {

@@ -9,18 +9,22 @@ use crate::math::{Mat3, Vec3, polar_from, skew};
 /// E = V (μ |F − R|² + λ/2 tr²(Rᵀ F − I)),      P = ∂E/∂F / V = 2 μ (F − R) + λ tr(Rᵀ F − I) R.
 /// ```
 ///
-/// `R` being stationary, its change does not enter the gradient: the force `−V P g_a` is exactly that of Müller and Gross
+/// `R` is stationary, so its change does not enter the gradient: the force `−V P g_a` is exactly that of Müller and
+/// Gross
 /// 2004 (their `R K (Rᵀ x − X)`), the model of Talvas 2015, §4.
 ///
-/// For an inverted element `R` is still the nearest rotation, of which the smallest principal stretch is negative (Irving, Teran and
-/// Fedkiw 2004), so the force turns it back. DEVIATION: that energy is finite at `J = det F = 0`, and a load above it would leave
-/// elements inverted. Below `J = J₀`, [`Element::CRUSHED`], a pressure `p` is added that grows as the outermost layer of the skin does:
+/// For an inverted element `R` is still the nearest rotation, with a negative smallest principal stretch (Irving, Teran
+/// and
+/// Fedkiw 2004), so the force restores it. DEVIATION: that energy is finite at `J = det F = 0`, and a larger load would
+/// leave
+/// elements inverted. Below `J = J₀`, [`Element::CRUSHED`], a barrier pressure `p` is added that grows like that of the
+/// skin's elastic foundation:
 ///
 /// ```text
 /// p = (λ + 2 μ) e² / (1 − e),   e = 1 − J/J₀,   P = … − p cof F,
 /// ```
 ///
-/// continued with constant slope beyond [`Element::FULL`], so that the force is finite wherever a step ends.
+/// continued with constant slope beyond [`Element::FULL`], so that the force is finite in any state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Element {
     /// Its nodes.
@@ -40,7 +44,7 @@ pub struct Lame {
     pub mu: f64,
 }
 
-/// Pressure against being crushed: its energy per volume, J/m³, itself, Pa, and its slope `−∂p/∂J`, Pa.
+/// Barrier pressure: its energy per volume, J/m³, the pressure, Pa, and its slope `−∂p/∂J`, Pa.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pressure {
     /// Energy per volume at rest.
@@ -51,11 +55,11 @@ pub struct Pressure {
     pub slope: f64,
 }
 
-/// What the strain of an element adds to the matrix of a step, Pa. The matrix need not be exact, but a step is stable only if it is at
-/// least about half of the derivative of the forces in every direction.
+/// Contribution of the strain of an element to the system matrix, Pa. The matrix need not be exact, but a step is
+/// stable only if it is at least about half of the derivative of the forces in every direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stiffening {
-    /// Against rotation: under tension `P` turns with the element.
+    /// Against rotation: under tension `P` rotates with the element.
     pub twist: f64,
     /// Against change of volume.
     pub volume: f64,
@@ -64,10 +68,10 @@ pub struct Stiffening {
 }
 
 impl Element {
-    /// `J₀`: part of its volume below which an element counts as crushed.
+    /// `J₀`: volume ratio below which the barrier acts.
     pub const CRUSHED: f64 = 0.25;
 
-    /// Part of the way from `J₀` to nothing up to which the pressure stiffens.
+    /// Fraction of the range from `J₀` to zero up to which the pressure stiffens.
     pub const FULL: f64 = 0.9;
 
     /// The element on four corners at rest.
@@ -85,7 +89,7 @@ impl Element {
         (0..4).map(|a| corners[a] * self.gradients[a].transpose()).sum()
     }
 
-    /// The rotation of the element, sought from `start`.
+    /// The rotation of the element, with initial guess `start`.
     pub fn rotation(&self, corners: &[Vec3; 4], start: &Mat3) -> Mat3 {
         polar_from(&self.deformation(corners), start)
     }
@@ -98,7 +102,7 @@ impl Element {
             * (material.mu * (f - r).norm_squared() + 0.5 * material.lambda * stretch * stretch + pressure.energy)
     }
 
-    /// The pressure against being crushed at a volume `J`.
+    /// The barrier pressure at a volume ratio `J`.
     pub fn pressure(material: &Lame, j: f64) -> Pressure {
         let e = 1.0 - j / Self::CRUSHED;
         if e <= 0.0 {
@@ -116,8 +120,9 @@ impl Element {
         }
     }
 
-    /// What the strain adds to the matrix of a step, for `tr S`, `det F` and `|F|`. Twisting an isotropically stretched element has the
-    /// stiffness `2 μ + 3 (λ (tr S − 3) − 2 μ) / tr S`, of which up to `μ` may be left out.
+    /// Contribution of the strain to the system matrix, for `tr S`, `det F` and `|F|`. Twisting an isotropically
+    /// stretched element has the
+    /// stiffness `2 μ + 3 (λ (tr S − 3) − 2 μ) / tr S`, of which up to `μ` may be omitted.
     pub fn stiffening(material: &Lame, stretch: f64, j: f64, norm: f64) -> Stiffening {
         let Lame { lambda, mu } = *material;
         let twist = if stretch > 3.0 { mu + 3.0 * (lambda * (stretch - 3.0) - 2.0 * mu) / stretch } else { 0.0 };
@@ -135,20 +140,22 @@ impl Element {
         }
     }
 
-    /// Forces `∂E/∂x_a` on the four corners (what holds the element in shape; the element pulls with the opposite).
+    /// Forces `∂E/∂x_a` on the four corners; the reference for the vectorised forces of a group of elements.
+    #[cfg(test)]
     pub fn forces(&self, material: &Lame, f: &Mat3, r: &Mat3) -> [Vec3; 4] {
         let stress = self.volume * self.stress(material, f, r);
         self.gradients.map(|g| stress * g)
     }
 
-    /// Gradients of the shape functions turned with the element.
+    /// Gradients of the shape functions rotated with the element.
     pub fn turned_gradients(&self, r: &Mat3) -> [Vec3; 4] {
         self.gradients.map(|g| r * g)
     }
 
     /// A 3 × 3 block of the warped stiffness `R K_e Rᵀ` of Müller and Gross: exact at `S = I`, positive semidefinite always.
     ///
-    /// With turned gradients `G_a = R g_a` it is `V (λ G_a G_bᵀ + μ G_b G_aᵀ + μ (G_a·G_b) I)`. `twist` adds the stiffness against
+    /// With rotated gradients `G_a = R g_a` it is `V (λ G_a G_bᵀ + μ G_b G_aᵀ + μ (G_a·G_b) I)`. `twist` adds the
+    /// stiffness against
     /// rotation `V twist/2 ((G_a·G_b) I − G_b G_aᵀ)`.
     pub fn warped_block(&self, material: &Lame, twist: f64, g: &[Vec3; 4], a: usize, b: usize) -> Mat3 {
         let lambda = self.volume * material.lambda;
@@ -161,22 +168,22 @@ impl Element {
         block
     }
 
-    /// What being crushed adds to a block, with `c_a = (cof F) g_a`: `V (volume c_a c_bᵀ + any (g_a·g_b) I)`.
+    /// Contribution of the barrier to a block, with `c_a = (cof F) g_a`: `V (volume c_a c_bᵀ + any (g_a·g_b) I)`.
     pub fn crushed_block(&self, stiffening: &Stiffening, c: &[Vec3; 4], a: usize, b: usize) -> Mat3 {
         let all = stiffening.any * self.gradients[a].dot(&self.gradients[b]);
         self.volume * (stiffening.volume * c[a] * c[b].transpose() + Mat3::from_diagonal_element(all))
     }
 
-    /// All of the warped stiffness.
+    /// The complete warped stiffness.
     pub fn warped_stiffness(&self, material: &Lame, r: &Mat3) -> [[Mat3; 4]; 4] {
         let g = self.turned_gradients(r);
         std::array::from_fn(|a| std::array::from_fn(|b| self.warped_block(material, 0.0, &g, a, b)))
     }
 
-    /// The derivative of the forces: what the warped stiffness leaves out is the change of `R` under stretch.
+    /// The derivative of the forces: the warped stiffness omits the change of `R` under stretch.
     ///
     /// `δR = R [w]×` with `(tr(S) I − S) w = axial(Rᵀ δF − δFᵀ R)`, so `δP = 2 μ δF + λ tr(Rᵀ δF) R + (λ tr(S − I) − 2 μ) δR`.
-    /// It may be indefinite under compression, where the warped stiffness is not; stepping uses that one.
+    /// It may be indefinite under compression, where the warped stiffness is not; the step uses the latter.
     pub fn exact_stiffness(&self, material: &Lame, f: &Mat3, r: &Mat3) -> Option<[[Mat3; 4]; 4]> {
         let s = r.transpose() * f;
         let spin = (Mat3::from_diagonal_element(s.trace()) - 0.5 * (s + s.transpose())).try_inverse()?;
@@ -259,7 +266,7 @@ mod tests {
             prop_assert!(torque.norm() < 1e-12, "no net torque");
         }
 
-        /// Crushed and inverted elements too.
+        /// Also for compressed and inverted elements.
         #[test]
         fn forces_of_crushed_elements_are_the_gradient(height in -0.5..0.3f64, moves in [vector(0.2), vector(0.2), vector(0.2), vector(0.2)]) {
             let element = Element::new([0, 1, 2, 3], &rest());
@@ -269,7 +276,7 @@ mod tests {
             });
             let f = element.deformation(&corners);
             let stretches = f.singular_values();
-            // Where the two smallest stretches are equal and opposite the rotation jumps.
+            // The rotation is discontinuous where the two smallest stretches are equal and opposite.
             prop_assume!(stretches.min() < 0.8 * (stretches.sum() - stretches.min() - stretches.max()));
             let r = element.rotation(&corners, &Mat3::identity());
             let forces = element.forces(&RUBBER, &f, &r);
@@ -311,7 +318,7 @@ mod tests {
             }
         }
 
-        /// Turned but not stretched, the stiffness used in stepping is the derivative too.
+        /// For a pure rotation the stiffness of the step is the derivative too.
         #[test]
         fn warped_stiffness_is_exact_without_stretch(turn in vector(1.5)) {
             let element = Element::new([0, 1, 2, 3], &rest());
@@ -325,7 +332,7 @@ mod tests {
             }
         }
 
-        /// A rigid motion makes no force.
+        /// A rigid motion causes no force.
         #[test]
         fn rigid_motion_is_free(turn in vector(1.8), shift in vector(3.0)) {
             let element = Element::new([0, 1, 2, 3], &rest());

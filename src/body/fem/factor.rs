@@ -1,4 +1,7 @@
-use faer::dyn_stack::{MemBuffer, MemStack};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt;
 use faer::sparse::linalg::SupernodalThreshold;
 use faer::sparse::linalg::cholesky::{
@@ -8,22 +11,18 @@ use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
 use faer::{Conj, MatMut, MatRef, Par, Side};
 
 use super::matrix::{BlockMatrix, BlockPattern};
+use crate::solver::{add_product, add_scaled};
 
-/// Up to this many unknowns a dense factor is taken. `fingerpad bench factor` prints both: sparse factorisation is cheaper from about
-/// a hundred unknowns on, but a product with a dense inverse is the cheaper solve up to about three hundred, and bodies are solved
-/// with many times for every time they are factored.
+/// Maximum number of unknowns of a dense factor. `fingerpad bench factor` compares both: sparse factorisation is
+/// cheaper from about a hundred unknowns, but a product with a dense inverse is the cheaper solve up to about three
+/// hundred, and there are many solves per factorisation.
 const DENSE: usize = 200;
 
-/// Solves by substitution before the inverse is made: with a factor that serves for one step only it never is.
-const SOLVES_BEFORE_INVERSE: u32 = 2;
-
-/// Up to this many unknowns columns of the inverse of a sparse system are kept: 16 MB.
-const KEPT: usize = 1400;
-
-/// Right-hand sides with more entries than this are solved for as a whole.
+/// Right-hand sides with no more entries than this are multiplied column by column.
 const FEW: usize = 36;
 
-/// `A = m M + k K` factored, with all its memory kept from step to step.
+/// `A = m M + k K` factored. Solving does not change it, so several threads may solve at once.
+#[derive(Clone)]
 pub struct Factor(Kind);
 
 impl std::fmt::Debug for Factor {
@@ -35,42 +34,54 @@ impl std::fmt::Debug for Factor {
     }
 }
 
+#[derive(Clone)]
 enum Kind {
     Dense(Dense),
     Sparse(Box<Sparse>),
 }
 
-/// Column-major square matrices: the Cholesky factor, and the inverse made from it once it has been used a few times.
+/// Column-major square matrices: the Cholesky factor, and the inverse once the factor is used for a second step.
+#[derive(Clone)]
 struct Dense {
     n: usize,
     lower: Vec<f64>,
     inverse: Vec<f64>,
-    /// Solves since the last factorisation.
-    solves: u32,
-    scratch: MemBuffer,
-    column: Vec<f64>,
+    inverted: bool,
 }
 
+#[derive(Clone)]
 struct Sparse {
     n: usize,
     matrix: SymbolicSparseColMat<usize>,
     values: Vec<f64>,
-    /// Place in `values` of each entry of each block; entries above the diagonal have none.
+    /// Index in `values` of each entry of each block; entries above the diagonal have none.
     slots: Vec<[[u32; 3]; 3]>,
-    symbolic: SymbolicCholesky<usize>,
+    symbolic: Arc<SymbolicCholesky<usize>>,
     lower: Vec<f64>,
-    scratch: MemBuffer,
-    columns: usize,
-    inverse: Columns,
 }
 
-/// Columns of the inverse that were asked for since the last factorisation. What touches a body touches a few of its nodes, step after
-/// step, while a factor lasts.
-struct Columns {
-    /// Column-major; nothing if the body is too large.
-    values: Vec<f64>,
-    known: Vec<bool>,
-    sum: Vec<f64>,
+/// Working memory of a thread.
+struct Scratch {
+    buffer: MemBuffer,
+    need: StackReq,
+    column: Vec<f64>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> =
+        RefCell::new(Scratch { buffer: MemBuffer::new(StackReq::EMPTY), need: StackReq::EMPTY, column: Vec::new() });
+}
+
+/// Calls a function with working memory, which grows to the maximum size used in this thread.
+fn with_stack<R>(need: StackReq, act: impl FnOnce(&mut MemStack) -> R) -> R {
+    SCRATCH.with_borrow_mut(|scratch| {
+        let before = &scratch.need;
+        if need.size_bytes() > before.size_bytes() || need.align_bytes() > before.align_bytes() {
+            scratch.need = scratch.need.or(need);
+            scratch.buffer = MemBuffer::new(scratch.need);
+        }
+        act(MemStack::new(&mut scratch.buffer))
+    })
 }
 
 /// The matrix is not positive definite, or not finite.
@@ -79,27 +90,18 @@ struct Columns {
 pub struct NotPositive;
 
 impl Factor {
-    /// Makes room for systems of a pattern: dense or sparse by size, or as told.
+    /// Allocates for systems with a pattern: dense or sparse by size, or as requested.
     pub fn new(pattern: &BlockPattern) -> Self {
         if 3 * pattern.rows() <= DENSE { Self::dense(pattern) } else { Self::sparse(pattern) }
     }
 
-    /// A dense one, whatever the size.
+    /// A dense factor for any size.
     pub fn dense(pattern: &BlockPattern) -> Self {
         let n = 3 * pattern.rows();
-        let need = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default())
-            .or(llt::inverse::inverse_scratch::<f64>(n, Par::Seq));
-        Self(Kind::Dense(Dense {
-            n,
-            lower: vec![0.0; n * n],
-            inverse: vec![0.0; n * n],
-            solves: 0,
-            scratch: MemBuffer::new(need),
-            column: vec![0.0; n],
-        }))
+        Self(Kind::Dense(Dense { n, lower: vec![0.0; n * n], inverse: vec![0.0; n * n], inverted: false }))
     }
 
-    /// A sparse one, whatever the size. The symbolic part is done here, once.
+    /// A sparse factor for any size. The symbolic factorisation is done here, once.
     pub fn sparse(pattern: &BlockPattern) -> Self {
         Self(Kind::Sparse(Box::new(Sparse::new(pattern))))
     }
@@ -146,25 +148,27 @@ impl Factor {
         }
     }
 
-    /// Solves in place by two triangular solves, without the inverse: the yardstick of the benchmark.
-    pub fn solve_by_substitution(&mut self, rhs: &mut [f64]) {
-        match &mut self.0 {
+    /// Prepares the factor for reuse in another step. A dense one is inverted: a product with the inverse is the
+    /// cheaper solve.
+    pub fn reuse(&mut self) {
+        if let Kind::Dense(dense) = &mut self.0
+            && !dense.inverted
+        {
+            dense.invert();
+        }
+    }
+
+    /// Solves in place by two triangular solves, without the inverse; for the benchmark.
+    pub fn solve_by_substitution(&self, rhs: &mut [f64]) {
+        match &self.0 {
             Kind::Dense(dense) => dense.substitute(rhs),
             Kind::Sparse(sparse) => sparse.solve(rhs),
         }
     }
 
-    /// Solves in place for one right-hand side that is mostly zero.
-    pub fn solve_few(&mut self, rhs: &mut [f64]) {
-        match &mut self.0 {
-            Kind::Dense(dense) => dense.solve(rhs),
-            Kind::Sparse(sparse) => sparse.solve_few(rhs),
-        }
-    }
-
-    /// Solves in place for right-hand sides that lie one after another.
-    pub fn solve(&mut self, rhs: &mut [f64]) {
-        match &mut self.0 {
+    /// Solves in place for consecutive right-hand sides.
+    pub fn solve(&self, rhs: &mut [f64]) {
+        match &self.0 {
             Kind::Dense(dense) => dense.solve(rhs),
             Kind::Sparse(sparse) => sparse.solve(rhs),
         }
@@ -174,53 +178,59 @@ impl Factor {
 impl Dense {
     fn factor(&mut self) -> Result<(), NotPositive> {
         let n = self.n;
-        let stack = MemStack::new(&mut self.scratch);
+        self.inverted = false;
+        let need = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default());
         let lower = MatMut::from_column_major_slice_mut(&mut self.lower, n, n);
-        self.solves = 0;
-        llt::factor::cholesky_in_place(lower, Default::default(), Par::Seq, stack, Default::default())
-            .map(|_| ())
-            .map_err(|_| NotPositive)
+        with_stack(need, |stack| {
+            llt::factor::cholesky_in_place(lower, Default::default(), Par::Seq, stack, Default::default())
+                .map(|_| ())
+                .map_err(|_| NotPositive)
+        })
     }
 
     fn invert(&mut self) {
         let n = self.n;
-        let stack = MemStack::new(&mut self.scratch);
         let inverse = MatMut::from_column_major_slice_mut(&mut self.inverse, n, n);
-        llt::inverse::inverse(inverse, MatRef::from_column_major_slice(&self.lower, n, n), Par::Seq, stack);
+        let lower = MatRef::from_column_major_slice(&self.lower, n, n);
+        with_stack(llt::inverse::inverse_scratch::<f64>(n, Par::Seq), |stack| {
+            llt::inverse::inverse(inverse, lower, Par::Seq, stack);
+        });
         for j in 0..n {
             for i in 0..j {
                 self.inverse[j * n + i] = self.inverse[i * n + j];
             }
         }
+        self.inverted = true;
     }
 
-    fn substitute(&mut self, rhs: &mut [f64]) {
+    fn substitute(&self, rhs: &mut [f64]) {
         let (n, columns) = (self.n, rhs.len() / self.n);
         let lower = MatRef::from_column_major_slice(&self.lower, n, n);
         let rhs = MatMut::from_column_major_slice_mut(rhs, n, columns);
-        llt::solve::solve_in_place(lower, rhs, Par::Seq, MemStack::new(&mut self.scratch));
+        with_stack(llt::solve::solve_in_place_scratch::<f64>(n, columns, Par::Seq), |stack| {
+            llt::solve::solve_in_place(lower, rhs, Par::Seq, stack);
+        });
     }
 
-    fn solve(&mut self, rhs: &mut [f64]) {
-        self.solves = self.solves.saturating_add(1);
-        if self.solves <= SOLVES_BEFORE_INVERSE {
+    fn solve(&self, rhs: &mut [f64]) {
+        if !self.inverted {
             return self.substitute(rhs);
         }
-        if self.solves == SOLVES_BEFORE_INVERSE + 1 {
-            self.invert();
-        }
         let n = self.n;
-        for x in rhs.chunks_exact_mut(n) {
-            self.column.fill(0.0);
-            for (j, &xj) in x.iter().enumerate() {
-                if xj != 0.0 {
-                    for (y, a) in self.column.iter_mut().zip(&self.inverse[j * n..(j + 1) * n]) {
-                        *y += a * xj;
+        SCRATCH.with_borrow_mut(|Scratch { column, .. }| {
+            for x in rhs.chunks_exact_mut(n) {
+                column.clear();
+                column.resize(n, 0.0);
+                if x.iter().filter(|x| **x != 0.0).count() > FEW {
+                    add_product(x, &self.inverse, [1, n], 1.0, column);
+                } else {
+                    for (j, &xj) in x.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                        add_scaled(column, &self.inverse[j * n..(j + 1) * n], xj);
                     }
                 }
+                x.copy_from_slice(column);
             }
-            x.copy_from_slice(&self.column);
-        }
+        });
     }
 }
 
@@ -254,82 +264,37 @@ impl Sparse {
             supernodal_flop_ratio_threshold: SupernodalThreshold::FORCE_SUPERNODAL,
             ..Default::default()
         };
-        // Only running out of memory can fail here, and that ends the program anyway.
+        // Only memory exhaustion can fail here, which aborts the program anyway.
         let symbolic = factorize_symbolic_cholesky(matrix.as_ref(), Side::Lower, SymmetricOrdering::Amd, params)
             .unwrap_or_else(|e| unreachable!("a symmetric pattern always has a symbolic factor: {e:?}"));
-        let mut sparse = Self {
-            n,
-            matrix,
-            values,
-            slots,
-            lower: vec![0.0; symbolic.len_val()],
-            symbolic,
-            scratch: MemBuffer::new(faer::dyn_stack::StackReq::EMPTY),
-            columns: 0,
-            inverse: Columns {
-                values: if n <= KEPT { vec![0.0; n * n] } else { Vec::new() },
-                known: vec![false; n],
-                sum: vec![0.0; n],
-            },
-        };
-        sparse.make_room(4);
-        sparse
-    }
-
-    fn make_room(&mut self, columns: usize) {
-        if columns > self.columns {
-            self.columns = columns;
-            let factor = self.symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
-            let solve = self.symbolic.solve_in_place_scratch::<f64>(columns, Par::Seq);
-            self.scratch = MemBuffer::new(factor.or(solve));
-        }
+        Self { n, matrix, values, slots, lower: vec![0.0; symbolic.len_val()], symbolic: Arc::new(symbolic) }
     }
 
     fn factor(&mut self) -> Result<(), NotPositive> {
-        self.inverse.known.fill(false);
+        let need = self.symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
         let matrix = SparseColMatRef::new(self.matrix.as_ref(), &self.values[..]);
-        let stack = MemStack::new(&mut self.scratch);
-        self.symbolic
-            .factorize_numeric_llt(
-                &mut self.lower,
-                matrix,
-                Side::Lower,
-                Default::default(),
-                Par::Seq,
-                stack,
-                Default::default(),
-            )
-            .map(|_| ())
-            .map_err(|_| NotPositive)
+        with_stack(need, |stack| {
+            self.symbolic
+                .factorize_numeric_llt(
+                    &mut self.lower,
+                    matrix,
+                    Side::Lower,
+                    Default::default(),
+                    Par::Seq,
+                    stack,
+                    Default::default(),
+                )
+                .map(|_| ())
+                .map_err(|_| NotPositive)
+        })
     }
 
-    fn solve(&mut self, rhs: &mut [f64]) {
+    fn solve(&self, rhs: &mut [f64]) {
         let columns = rhs.len() / self.n;
-        self.make_room(columns);
-        let factor = LltRef::new(&self.symbolic, &self.lower[..]);
+        let factor = LltRef::new(&*self.symbolic, &self.lower[..]);
         let rhs = MatMut::from_column_major_slice_mut(rhs, self.n, columns);
-        factor.solve_in_place_with_conj(Conj::No, rhs, Par::Seq, MemStack::new(&mut self.scratch));
-    }
-
-    fn solve_few(&mut self, rhs: &mut [f64]) {
-        let n = self.n;
-        if self.inverse.values.is_empty() || rhs.iter().filter(|x| **x != 0.0).count() > FEW {
-            return self.solve(rhs);
-        }
-        let mut values = std::mem::take(&mut self.inverse.values);
-        let mut sum = std::mem::take(&mut self.inverse.sum);
-        sum.fill(0.0);
-        for (j, &x) in rhs.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-            let column = &mut values[j * n..(j + 1) * n];
-            if !self.inverse.known[j] {
-                column.fill(0.0);
-                column[j] = 1.0;
-                self.solve(column);
-                self.inverse.known[j] = true;
-            }
-            sum.iter_mut().zip(&*column).for_each(|(y, a)| *y += a * x);
-        }
-        rhs.copy_from_slice(&sum);
-        (self.inverse.values, self.inverse.sum) = (values, sum);
+        with_stack(self.symbolic.solve_in_place_scratch::<f64>(columns, Par::Seq), |stack| {
+            factor.solve_in_place_with_conj(Conj::No, rhs, Par::Seq, stack);
+        });
     }
 }

@@ -1,30 +1,30 @@
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// Numbers of four elements. Operations are entry by entry, so results do not depend on the vector width of the processor.
+/// Numbers of four elements. Operations are elementwise, so results do not depend on the vector width of the processor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(32))]
 pub struct Lanes(pub [f64; 4]);
 
 impl Lanes {
-    /// The same number four times.
+    /// The same number in all entries.
     #[inline(always)]
     pub fn all(x: f64) -> Self {
         Self([x; 4])
     }
 
-    /// Entry by entry `1 / x`.
+    /// Elementwise `1 / x`.
     #[inline(always)]
     pub fn inverse(self) -> Self {
         Self(self.0.map(|x| 1.0 / x))
     }
 
-    /// Entry by entry square root.
+    /// Elementwise square root.
     #[inline(always)]
     pub fn sqrt(self) -> Self {
         Self(self.0.map(f64::sqrt))
     }
 
-    /// Whether a condition holds for any entry and the one of `other`.
+    /// Whether a condition holds for any pair of entries.
     #[inline(always)]
     pub fn any(self, other: Self, holds: impl Fn(f64, f64) -> bool) -> bool {
         (0..4).fold(false, |any, i| any | holds(self.0[i], other.0[i]))

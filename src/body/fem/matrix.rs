@@ -1,9 +1,9 @@
 use crate::math::Mat3;
 
-/// Where the 3 × 3 blocks of a symmetric block matrix stand: the lower triangle, row by row.
+/// Sparsity pattern of a symmetric matrix of 3 × 3 blocks: the lower triangle, row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockPattern {
-    /// Block rows.
+    /// Number of block rows.
     rows: usize,
     /// First block of each row, and one past the last.
     starts: Vec<u32>,
@@ -12,7 +12,7 @@ pub struct BlockPattern {
 }
 
 impl BlockPattern {
-    /// The pattern in which every two members of a group are coupled.
+    /// The pattern in which all members of a group are coupled.
     pub fn from_groups(rows: usize, groups: impl Iterator<Item = [u32; 4]>) -> Self {
         let mut sets = vec![std::collections::BTreeSet::new(); rows];
         for (i, set) in sets.iter_mut().enumerate() {
@@ -39,18 +39,18 @@ impl BlockPattern {
         self.rows
     }
 
-    /// Blocks that are kept.
+    /// Number of stored blocks.
     pub fn blocks(&self) -> usize {
         self.columns.len()
     }
 
-    /// The place of a block of the lower triangle.
+    /// The index of a block of the lower triangle.
     pub fn find(&self, row: u32, column: u32) -> Option<usize> {
         let range = self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize;
         self.columns[range.clone()].binary_search(&column).ok().map(|i| range.start + i)
     }
 
-    /// Every block as `(row, column, place)`.
+    /// Every block as `(row, column, index)`.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         (0..self.rows).flat_map(move |row| {
             (self.starts[row] as usize..self.starts[row + 1] as usize).map(move |k| (row, self.columns[k] as usize, k))
@@ -58,7 +58,7 @@ impl BlockPattern {
     }
 }
 
-/// A symmetric matrix of 3 × 3 blocks, of which the lower triangle is kept.
+/// A symmetric matrix of 3 × 3 blocks; the lower triangle is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockMatrix {
     /// The blocks, in the order of the pattern.

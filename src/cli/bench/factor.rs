@@ -7,7 +7,7 @@ use crate::hand::Material;
 use crate::math::Vec3;
 use crate::mesh::block;
 
-/// Dense against sparse: one refactorisation and one solve, for blocks of growing size.
+/// Compares dense and sparse factorisation: one refactorisation and one solve for soft blocks of increasing size.
 pub fn rows(steps: u32, json: bool) -> Vec<Value> {
     let mut rows = Vec::new();
     if !json {

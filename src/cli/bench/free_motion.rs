@@ -11,10 +11,10 @@ use crate::math::{Pose, Vec3};
 use crate::sim::{Parameters, Status, World};
 use crate::tracking::{PoseKey, PoseSequence};
 
-/// Free motion of one hand: the floor, steps that reuse their factors, steps that refactor everything.
+/// Free motion of one hand: the lower bound, steps that reuse their factors, steps that refactor everything.
 pub fn rows(model: &Arc<HandModel>, steps: u32, json: bool) -> anyhow::Result<Vec<Value>> {
     let table = [
-        ("floor", "floor: 15 solves, ready factor", floor(model, steps)),
+        ("floor", "floor: 15 solves, ready factor", floor(model, steps)?),
         ("reused", "step, factors reused", free_motion(model, Refactor::Drift, steps)?),
         ("refactored", "step, all refactored", free_motion(model, Refactor::Always, steps)?),
     ];
@@ -52,9 +52,9 @@ fn times(mut samples: Vec<f64>, refactorisations: f64) -> Times {
     Times { median: at(0.5), p99: at(0.99), max: at(1.0), refactorisations }
 }
 
-/// The least a step could cost: one solve for each phalanx with a factor that is ready, by two triangular solves.
-fn floor(model: &Arc<HandModel>, steps: u32) -> Times {
-    let hand = Hand::new(model.clone(), &HandOptions::default());
+/// Lower bound of a step: one solve per phalanx with a cached factor (two triangular solves).
+fn floor(model: &Arc<HandModel>, steps: u32) -> anyhow::Result<Times> {
+    let hand = Hand::new(model.clone(), &HandOptions::default())?;
     let mut systems: Vec<(Factor, Vec<f64>)> = hand.tissues[1..].iter().map(|t| t.model().ready_factor(0.01)).collect();
     let mut samples = Vec::with_capacity(steps as usize);
     for i in 0..2 * steps {
@@ -67,14 +67,14 @@ fn floor(model: &Arc<HandModel>, steps: u32) -> Times {
             samples.push(1e3 * start.elapsed().as_secs_f64());
         }
     }
-    times(samples, 0.0)
+    Ok(times(samples, 0.0))
 }
 
-/// Steps of a hand that opens and closes twice a second while it waves about.
+/// Steps of a hand that opens and closes twice per second while the palm moves.
 fn free_motion(model: &Arc<HandModel>, when: Refactor, steps: u32) -> anyhow::Result<Times> {
     let mut world = World::new(Parameters::default());
     world.parameters.refactor.when = when;
-    world.add_hand(Hand::new(model.clone(), &HandOptions::default()));
+    world.add(Hand::new(model.clone(), &HandOptions::default())?);
     let pose = |name: &str| model.description.pose(name).copied().unwrap_or_default();
     let (open, fist) = (pose("open"), pose("fist"));
     let palm = |x: f64| Pose::new(Vec3::new(x, 0.0, 0.0), Vec3::new(0.0, 0.0, 4.0 * x));
@@ -91,21 +91,21 @@ fn free_motion(model: &Arc<HandModel>, when: Refactor, steps: u32) -> anyhow::Re
     let mut before = 0;
     for i in 0..2 * steps {
         if i == steps {
-            before = world.bodies.hands[0].refactorisations();
+            before = world.bodies.hand(0).refactorisations();
         }
         let start = Instant::now();
         if let Some(sample) = motion.sample(world.time() + world.parameters.dt) {
-            world.bodies.hands[0].track(sample);
+            world.bodies.hand_mut(0).track(sample);
         }
         let report = world.step();
         let elapsed = start.elapsed();
         if report.status != Status::Done {
-            bail!("the hand did not stay finite");
+            bail!("the state of the hand is not finite");
         }
         if i >= steps {
             samples.push(1e3 * elapsed.as_secs_f64());
         }
     }
-    let factored = (world.bodies.hands[0].refactorisations() - before) as f64 / f64::from(steps);
+    let factored = (world.bodies.hand(0).refactorisations() - before) as f64 / f64::from(steps);
     Ok(times(samples, factored))
 }

@@ -2,7 +2,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-/// Where and when it was measured, and by what.
+/// Machine, date and build of the measurement.
 pub fn machine() -> Value {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     json!({
@@ -16,14 +16,14 @@ pub fn machine() -> Value {
     })
 }
 
-/// What the processor calls itself, where the system tells.
+/// Processor model as reported by the system, if available.
 fn processor() -> Option<String> {
     let told = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = told.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_string())
 }
 
-/// The date some days after the first of January 1970, by the Gregorian calendar.
+/// Gregorian date from days since 1970-01-01.
 fn date(days: u64) -> String {
     let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let (mut year, mut rest) = (1970, days);
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_says_what_it_is() {
+    fn the_machine_is_described() {
         let machine = machine();
         assert_eq!(machine["version"], env!("CARGO_PKG_VERSION"));
         assert!(machine["threads"].as_u64().is_some_and(|n| n > 0) && machine["build"].is_string());

@@ -5,14 +5,13 @@ use serde_json::{Value, json};
 
 use crate::assets::Scene;
 use crate::cli::run::summary::Summary;
-use crate::sim::Status;
 
-/// What readers of a table of stages must know.
+/// Note below a table of stages.
 pub const STAGES_NOTE: &str = "formulation builds the convex contact problem of the aggregates, advance applies its solution and measures the gaps; \
      points have assembly (rows and Delassus operator) and correction (of positions) instead; contact is every stage but free motion and proximity";
 
-/// Makes steps of a scene and measures them: the object of `run --json`, over these steps only, with the mean of each stage added as
-/// `means_ms`. After each step `seen` is told how many were made.
+/// Makes steps of a scene and measures them. Returns the object of `run --json` for these steps, with the mean of each
+/// stage as `means_ms`. Calls `seen` with the number of steps made after each step.
 pub fn measure(scene: &mut Scene, steps: u64, mut seen: impl FnMut(u64)) -> anyhow::Result<Value> {
     measure_while(scene, steps, |_, made| {
         seen(made);
@@ -20,7 +19,7 @@ pub fn measure(scene: &mut Scene, steps: u64, mut seen: impl FnMut(u64)) -> anyh
     })
 }
 
-/// The same, with a look at the scene after each step, which tells whether to go on.
+/// Like [`measure`], with a callback after each step that returns whether to continue.
 pub fn measure_while(
     scene: &mut Scene,
     steps: u64,
@@ -45,12 +44,12 @@ pub fn measure_while(
     Ok(row)
 }
 
-/// Makes steps of a scene that nobody measures.
+/// Makes steps without measuring them.
 pub fn advance(scene: &mut Scene, steps: u64, mut seen: impl FnMut(u64)) -> anyhow::Result<()> {
     advance_seen(scene, steps, |_, made| seen(made))
 }
 
-/// The same, with a look at the scene after each step.
+/// The same, with a callback after each step.
 pub fn advance_seen(scene: &mut Scene, steps: u64, mut look: impl FnMut(&Scene, u64)) -> anyhow::Result<()> {
     for step in 0..steps {
         make_step(scene)?;
@@ -59,24 +58,24 @@ pub fn advance_seen(scene: &mut Scene, steps: u64, mut look: impl FnMut(&Scene, 
     Ok(())
 }
 
-/// Makes a step; returns how long it took, s.
+/// Makes one step; returns its duration, s.
 fn make_step(scene: &mut Scene) -> anyhow::Result<f64> {
     scene.feed();
     let clock = Instant::now();
     let report = scene.world.step();
     let seconds = clock.elapsed().as_secs_f64();
-    if report.status == Status::NotFinite {
-        bail!("{}: the state stopped being finite at {:.4} s", scene.name, scene.world.time());
+    if let Some(fault) = scene.fault(report.status) {
+        bail!("{}: {fault}", scene.name);
     }
     Ok(seconds)
 }
 
-/// Steps that a scene is meant to make.
+/// Number of steps of a scene.
 pub fn steps_of(scene: &Scene) -> u64 {
     (scene.seconds / scene.world.parameters.dt - 1e-9).ceil().max(1.0) as u64
 }
 
-/// A number of a row, by its path; zero where the row has none.
+/// Number in a row by its JSON pointer; zero if missing.
 pub fn number(row: &Value, path: &str) -> f64 {
     row.pointer(path).and_then(Value::as_f64).unwrap_or(0.0)
 }

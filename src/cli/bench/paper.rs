@@ -2,12 +2,12 @@ use serde_json::{Value, json};
 
 use super::measure::number;
 
-/// Where the paper's figures come from.
+/// Source of the paper's figures.
 pub const SOURCE: &str = "Talvas, Marchal, Duriez, Otaduy: Aggregate Constraints for Virtual Manipulation with Soft Fingers (TVCG 2015), \
      table 1: means of 100 steps in SOFA, one thread of an Intel Core i7-2720QM";
 
-/// A line of the paper's table 1. Pairs: point contacts, then aggregates.
-struct Line {
+/// A row of the paper's table 1. Pairs: point contacts, then aggregates.
+struct PaperRow {
     scenario: &'static str,
     title: &'static str,
     phalanges: u32,
@@ -18,8 +18,8 @@ struct Line {
 }
 
 /// Talvas 2015, table 1.
-const TABLE: [Line; 6] = [
-    Line {
+const TABLE: [PaperRow; 6] = [
+    PaperRow {
         scenario: "pencil",
         title: "pencil spun by three fingertips",
         phalanges: 3,
@@ -28,7 +28,7 @@ const TABLE: [Line; 6] = [
         solve_ms: [14.91, 4.85],
         step_ms: [25.21, 15.3],
     },
-    Line {
+    PaperRow {
         scenario: "edge_cube",
         title: "cube held by its edges",
         phalanges: 2,
@@ -37,7 +37,7 @@ const TABLE: [Line; 6] = [
         solve_ms: [14.01, 4.28],
         step_ms: [22.76, 13.05],
     },
-    Line {
+    PaperRow {
         scenario: "edge_cube_tight",
         title: "the same, held tighter",
         phalanges: 2,
@@ -46,7 +46,7 @@ const TABLE: [Line; 6] = [
         solve_ms: [22.52, 5.26],
         step_ms: [32.45, 14.53],
     },
-    Line {
+    PaperRow {
         scenario: "ball_tips",
         title: "ball held by the fingertips",
         phalanges: 15,
@@ -55,7 +55,7 @@ const TABLE: [Line; 6] = [
         solve_ms: [37.78, 10.8],
         step_ms: [59.13, 32.58],
     },
-    Line {
+    PaperRow {
         scenario: "ball",
         title: "ball enclosed by the hand",
         phalanges: 15,
@@ -64,7 +64,7 @@ const TABLE: [Line; 6] = [
         solve_ms: [229.74, 15.33],
         step_ms: [254.05, 39.94],
     },
-    Line {
+    PaperRow {
         scenario: "dumbbell",
         title: "dumbbell lifted by two hands",
         phalanges: 30,
@@ -78,7 +78,7 @@ const TABLE: [Line; 6] = [
 /// The methods in the order of the paper's pairs.
 const METHODS: [&str; 2] = ["point", "aggregate"];
 
-/// The paper's figures for a scene and a method; nothing if it has none.
+/// The paper's figures for a scene and a method; `None` if it has none.
 pub fn figures(scenario: &str, method: &str) -> Option<Value> {
     let line = TABLE.iter().find(|line| line.scenario == scenario)?;
     let place = METHODS.iter().position(|own| *own == method)?;
@@ -91,12 +91,12 @@ pub fn figures(scenario: &str, method: &str) -> Option<Value> {
     }))
 }
 
-/// Our figures beside the paper's: a line for each of its scenes that was measured by both methods.
+/// Our figures next to the paper's: one row per scene of the paper that was measured with both methods.
 pub fn table(rows: &[Value]) -> Vec<Value> {
     TABLE.iter().filter_map(|line| compared(line, rows)).collect()
 }
 
-fn compared(line: &Line, rows: &[Value]) -> Option<Value> {
+fn compared(line: &PaperRow, rows: &[Value]) -> Option<Value> {
     let of = |method: &str| rows.iter().find(|row| row["scenario"] == line.scenario && row["method"] == method);
     let [point, aggregate] = [of("point")?, of("aggregate")?];
     let pair = |path: &str| json!({ "point": number(point, path), "aggregate": number(aggregate, path) });
@@ -152,7 +152,7 @@ fn compared(line: &Line, rows: &[Value]) -> Option<Value> {
     }))
 }
 
-/// The columns of the table as people see it.
+/// Column headings of the printed table.
 pub const HEADS: [&str; 11] = [
     "",
     "phalanges",
@@ -167,7 +167,7 @@ pub const HEADS: [&str; 11] = [
     "steps",
 ];
 
-/// The lines of one scene under [`HEADS`]: our medians, 99th percentiles and means, the paper's means.
+/// The rows of one scene under [`HEADS`]: our medians, 99th percentiles and means, and the paper's means.
 pub fn lines(row: &Value) -> [Vec<String>; 4] {
     let arrow = |path: &str| {
         let [point, aggregate] = METHODS.map(|method| written(number(row, &format!("{path}/{method}"))));
@@ -233,7 +233,7 @@ pub fn lines(row: &Value) -> [Vec<String>; 4] {
     ]
 }
 
-/// The name of a scene in the table, and what went wrong in it.
+/// Name of a scene in the table, with its failure if there was one.
 pub fn heading(row: &Value) -> String {
     let word = |key: &str| row[key].as_str().unwrap_or_default();
     let lost = METHODS.into_iter().filter_map(|method| {
@@ -243,17 +243,17 @@ pub fn heading(row: &Value) -> String {
     format!("{}: {}{}", word("scenario"), word("title"), lost.collect::<String>())
 }
 
-/// What readers must know of the columns.
+/// Notes below the table.
 pub const NOTES: [&str; 6] = [
-    "pairs are point contacts → aggregates, ratios (÷) point contacts ÷ aggregates; the paper's times are means; a grip at rest is solved in few sweeps, so that means and medians here can differ",
-    "phalanges: those that something presses on, of all; here all phalanges and the palm are soft in every scene, the paper counts those that it made soft",
-    "contacts: with points all that are close enough to become constraints, three rows each; with aggregates those that the pressure is spread over",
-    "both methods are measured over the same part of a scene; up to there it is played with aggregates, and with points for the last steps before the first that is measured",
-    "a row ends early when its time is up or the hand has lost its object; steps says how many were measured",
-    "where the solver stopped at its limit of sweeps, “not conv.” counts it, and the time is that of a solve cut short",
+    "pairs are point contacts → aggregates, ratios (÷) point contacts ÷ aggregates; the paper's times are means; a grip at rest needs few sweeps, so means and medians can differ",
+    "phalanges: those in contact, out of all; here all phalanges and the palm are soft in every scene, the paper counts only the soft ones",
+    "contacts: for points, all within the proximity threshold, three rows each; for aggregates, those that share the pressure",
+    "both methods are measured over the same part of a scene; the part before is simulated with aggregates, except for a few steps with points just before the measurement",
+    "a row ends early at its time limit or when the hand has dropped its object; `steps` is the number of measured steps",
+    "“not conv.” counts solves that stopped at the sweep limit; their time is that of the truncated solve",
 ];
 
-/// A number with three digits or so.
+/// Formats a number with about three digits.
 pub fn written(x: f64) -> String {
     let digits = match x.abs() {
         size if size >= 99.95 => return format!("{x:.0}"),
@@ -269,7 +269,7 @@ pub fn print(table: &[Value]) {
     if table.is_empty() {
         return;
     }
-    println!("{SOURCE}; beside it this machine");
+    println!("{SOURCE}; compared with this machine");
     const WIDTHS: [usize; 11] = [14, 10, 15, 15, 17, 17, 14, 9, 11, 9, 11];
     let padded = |cells: Vec<String>| {
         let cells = cells.iter().zip(WIDTHS).enumerate();
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_stands_beside_the_papers() {
+    fn our_figures_are_listed_next_to_the_papers() {
         let rows = [row("edge_cube", "aggregate", 1.0), row("edge_cube", "point", 7.0), row("ball", "point", 1.0)];
         let table = table(&rows);
         // The ball was not measured by both methods, and the other scenes not at all.

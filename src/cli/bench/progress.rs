@@ -1,93 +1,103 @@
 use std::fmt::Display;
-use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::{Talk, terminal};
 
-/// A line on stderr that says how far things are, and is gone at the end. Where nobody looks, there is none.
+/// A line on stderr that shows progress and is removed at the end. It is drawn 20 times a second at most, cut at the width of the terminal, and not
+/// drawn at all where stderr is not a terminal.
 pub struct Progress {
-    shown: bool,
-    last: Option<Instant>,
+    line: ProgressBar,
 }
 
 impl Progress {
-    /// A line that is still empty.
+    /// An empty line.
     pub fn new(talk: Talk) -> Self {
-        Self { shown: talk >= Talk::Normal && std::io::stderr().is_terminal(), last: None }
+        let shown = talk >= Talk::Normal;
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let line = ProgressBar::with_draw_target(None, target);
+        line.set_style(style("{wide_msg}"));
+        Self { line }
     }
 
-    /// Replaces the line, but not so often that it costs time.
-    pub fn show(&mut self, message: impl Display) {
-        if self.shown && self.last.is_none_or(|last| last.elapsed() > Duration::from_millis(100)) {
-            terminal::control(format!("\r\x1b[K{}", terminal::plain(&message.to_string())));
-            self.last = Some(Instant::now());
-        }
+    /// Replaces the line; threads may share it.
+    pub fn show(&self, message: impl Display) {
+        self.line.set_message(terminal::plain(&message.to_string()).into_owned());
     }
 
-    /// Clears the line, so that something else can be printed.
+    /// Clears the line before other output.
     pub fn clear(&mut self) {
-        if self.last.take().is_some() {
-            terminal::control("\r\x1b[K");
-        }
+        // Resetting allows the line to be drawn again after it was cleared.
+        self.line.finish_and_clear();
+        self.line.reset();
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.clear();
+        self.line.finish_and_clear();
     }
 }
 
-/// Progress over jobs of which some take longer than others.
+fn style(template: &str) -> ProgressStyle {
+    // ok: the templates are constants, and a test draws them.
+    ProgressStyle::with_template(template).unwrap().progress_chars("█░")
+}
+
+/// Progress over jobs of different weight.
 pub struct Bar {
     progress: Progress,
     started: Instant,
-    /// How long each job is thought to take, against the others.
+    /// Relative duration of each job.
     weights: Vec<f64>,
     done: usize,
 }
 
-/// Characters between the brackets.
-const WIDTH: usize = 24;
+/// Ticks of the whole bar.
+const TICKS: u64 = 10_000;
 
 impl Bar {
-    /// A bar over some jobs, by their weights.
+    /// A bar over jobs with the given weights.
     pub fn new(talk: Talk, weights: Vec<f64>) -> Self {
-        Self { progress: Progress::new(talk), started: Instant::now(), weights, done: 0 }
+        let progress = Progress::new(talk);
+        progress.line.set_style(style("{bar:24} {wide_msg}"));
+        progress.line.set_length(TICKS);
+        Self { progress, started: Instant::now(), weights, done: 0 }
     }
 
-    /// Shows how much of the present job is done, from 0 to 1, and what it is.
+    /// Shows the current job and its progress, from 0 to 1.
     pub fn show(&mut self, part: f64, message: impl Display) {
-        let line = line(&self.weights, self.done, part, self.started.elapsed().as_secs_f64(), &message);
+        let (done, line) = line(&self.weights, self.done, part, self.started.elapsed().as_secs_f64(), &message);
+        self.progress.line.set_position((done * TICKS as f64) as u64);
         self.progress.show(line);
     }
 
-    /// Clears the line, so that something else can be printed.
+    /// Clears the line before other output.
     pub fn clear(&mut self) {
         self.progress.clear();
     }
 
-    /// Takes the present job as done, and clears the line.
+    /// Marks the current job as done and clears the line.
     pub fn finish_job(&mut self) {
         self.done += 1;
         self.clear();
     }
 }
 
-/// The bar, the jobs done, the present one, and the time that is left if all goes on as it went.
-fn line(weights: &[f64], done: usize, part: f64, elapsed: f64, message: &dyn Display) -> String {
+/// The part that is done, and in words the jobs done, the present one, and the time left at the same pace. The estimate of `indicatif` assumes ticks
+/// of equal length, so it is made here by the weights.
+fn line(weights: &[f64], done: usize, part: f64, elapsed: f64, message: &dyn Display) -> (f64, String) {
     let present = weights.get(done).copied().unwrap_or(0.0);
     let finished = weights.iter().take(done).sum::<f64>() + part.clamp(0.0, 1.0) * present;
     let all = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-    let full = ((finished / all * WIDTH as f64) as usize).min(WIDTH);
-    let bar = format!("{}{}", "█".repeat(full), "░".repeat(WIDTH - full));
-    // At first there is nothing to judge by.
+    // No estimate at the very beginning.
     let left = if elapsed > 1.0 && finished > 0.0 {
         format!(", about {} left", spoken(elapsed / finished * (all - finished)))
     } else {
         String::new()
     };
-    format!("{bar} {done} of {} done{left}; {message}", weights.len())
+    ((finished / all).min(1.0), format!("{done} of {} done{left}; {message}", weights.len()))
 }
 
 fn spoken(seconds: f64) -> String {
@@ -102,14 +112,22 @@ mod tests {
     #[test]
     fn the_time_left_follows_the_weights() {
         let weights = [1.0, 3.0, 4.0];
-        // Half of all is done in 30 s, so 30 s are left.
-        let shown = line(&weights, 2, 0.0, 30.0, &"ball");
-        assert!(shown.contains("2 of 3 done, about 30 s left; ball"), "{shown}");
-        assert_eq!(shown.matches('█').count(), WIDTH / 2);
-        assert!(line(&weights, 0, 0.5, 60.0, &"").contains("about 15 min 00 s left"));
-        assert!(!line(&weights, 0, 0.0, 60.0, &"").contains("left"));
-        // More than everything is everything.
-        assert_eq!(line(&weights, 3, 7.0, 9.0, &"").matches('█').count(), WIDTH);
-        assert!(line(&[], 0, 0.0, 9.0, &"").contains("0 of 0"));
+        // Half of the work took 30 s, so 30 s are left.
+        let (part, shown) = line(&weights, 2, 0.0, 30.0, &"ball");
+        assert_eq!((part, shown.as_str()), (0.5, "2 of 3 done, about 30 s left; ball"));
+        assert!(line(&weights, 0, 0.5, 60.0, &"").1.contains("about 15 min 00 s left"));
+        assert!(!line(&weights, 0, 0.0, 60.0, &"").1.contains("left"));
+        assert_eq!(line(&weights, 3, 7.0, 9.0, &"").0, 1.0, "no more than everything");
+        assert!(line(&[], 0, 0.0, 9.0, &"").1.contains("0 of 0"));
+    }
+
+    #[test]
+    fn a_line_can_be_shown_again_after_it_was_cleared() {
+        let mut bar = Bar::new(Talk::Quiet, vec![1.0, 1.0]);
+        bar.show(0.5, "one");
+        bar.finish_job();
+        bar.show(0.5, "two");
+        assert_eq!(bar.progress.line.position(), 3 * TICKS / 4);
+        assert!(!bar.progress.line.is_finished());
     }
 }

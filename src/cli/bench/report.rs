@@ -1,4 +1,4 @@
-//! The report of the benchmark: one page that needs no other file, and a table of what its plots show.
+//! The benchmark report: a self-contained HTML page, and the plotted data as CSV.
 
 pub mod figures;
 pub mod tables;
@@ -29,11 +29,11 @@ pub fn write(
     let page = document("fingerpad: benchmark", |page| body(page, machine, &scenes, table, &pictures));
     write_file(&file, page.as_bytes())?;
     write_file(&folder.join("steps.csv"), steps(&scenes).as_bytes())?;
-    talk.say(format_args!("the report is in {}", file.display()));
+    talk.say(format_args!("wrote the report to {}", file.display()));
     Ok(())
 }
 
-/// A line for every step that a method made.
+/// One row per step and method.
 fn steps(scenes: &[Measured]) -> String {
     let mut text = format!("scenario,method,measured,{}\n", Sample::COLUMNS);
     for one in scenes {
@@ -54,11 +54,11 @@ fn body(page: &mut Page, machine: &Value, scenes: &[Measured], table: &[Value], 
          all contacts of a segment with a body, or a constraint for each contact.",
     );
     tables::machine(page, machine);
-    page.words("h2", &[], "Beside the paper");
+    page.words("h2", &[], "Comparison with the paper");
     tables::beside_the_paper(page, table);
     page.words("h2", &[], "All scenes");
     tables::scenes(page, scenes);
-    page.words("h2", &[], "Where the time goes");
+    page.words("h2", &[], "Step time by stage");
     tables::stages(page, scenes);
     figures::solve_over_contacts(page, scenes);
     figures::stages(page, scenes);
@@ -75,13 +75,17 @@ fn body(page: &mut Page, machine: &Value, scenes: &[Measured], table: &[Value], 
     page.words("h2", &[], "Pictures");
     match drawn {
         Ok(drawn) => pictures_of(page, scenes, drawn),
-        Err(why) => page.words("p", &[], &format!("There are no pictures: {why}.")),
+        Err(why) => page.words("p", &[], &format!("No pictures: {why}.")),
     }
 }
 
-/// The scenes at the end of the measured steps, methods side by side.
+/// The scenes at the end of the measurement, methods side by side.
 fn pictures_of(page: &mut Page, scenes: &[Measured], drawn: &[Vec<u8>]) {
-    page.words("p", &[], "The last measured step of each scene; arrows are the forces on the fingers, 5 mm a newton.");
+    page.words(
+        "p",
+        &[],
+        "The last measured step of each scene; arrows are the forces on the fingers, 5 mm per newton.",
+    );
     let shown: Vec<(&Measured, &Vec<u8>)> = scenes.iter().zip(drawn).collect();
     page.element("div", &[("class", "pictures")], |page| {
         for pair in shown.chunk_by(|a, b| a.0.word("scenario") == b.0.word("scenario")) {

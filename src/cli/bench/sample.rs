@@ -1,41 +1,41 @@
 use std::collections::BTreeSet;
 
 use crate::assets::Scene;
-use crate::body::BodyKind;
+use crate::body::{BodyId, RigidBody, SoftBody};
 use crate::math::Vec3;
 use crate::tracking::Segment;
 
-/// What is seen of a scene after a step.
+/// Quantities of a scene after a step.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// Time of the scene, s.
+    /// Simulated time, s.
     pub time: f64,
-    /// Contacts that took part in constraints.
+    /// Contacts in constraints.
     pub contacts: usize,
-    /// Those of them with a force.
+    /// Contacts with a nonzero force.
     pub pressing: usize,
-    /// Rows.
+    /// Constraint rows.
     pub constraints: usize,
-    /// Phalanges that something presses on.
+    /// Phalanges in contact.
     pub phalanges: usize,
-    /// Time of the solve, ms.
+    /// Solve time, ms.
     pub solve_ms: f64,
-    /// Time of the step, ms.
+    /// Step time, ms.
     pub step_ms: f64,
     /// Sum of the normal forces on all hands, N.
     pub force: f64,
-    /// How far the object moved in the hand since it was taken up, mm; nothing while it is not held in the air.
+    /// Motion of the object relative to the palm since lift-off, mm; `None` unless only hands hold it.
     pub slip_mm: Option<f64>,
-    /// The deepest point left inside another body, mm.
+    /// Deepest penetration, mm.
     pub penetration_mm: f64,
 }
 
 impl Sample {
-    /// The columns of a table of samples.
+    /// Column names.
     pub const COLUMNS: &str =
         "time,contacts,pressing_contacts,constraints,phalanges,solve_ms,step_ms,force_n,slip_mm,penetration_mm";
 
-    /// A line of that table.
+    /// One row of the table.
     pub fn csv(&self) -> String {
         let slip = self.slip_mm.map_or(String::new(), |slip| slip.to_string());
         format!(
@@ -53,30 +53,27 @@ impl Sample {
     }
 }
 
-/// Looks at a scene step by step.
+/// Samples a scene step by step.
 ///
-/// The object is the first body that moves by itself. It is held while hands press on it and nothing else does.
+/// The object is the first body that moves freely. It is held if hands touch it and nothing else does.
 pub struct Watcher {
-    object: Option<BodyKind>,
-    /// The object as seen from the palm of the first hand when it was last taken up.
+    object: Option<BodyId>,
+    /// Pose of the object in the frame of the first palm at lift-off.
     taken: Option<Vec3>,
-    /// What was seen so far.
+    /// Samples so far.
     pub samples: Vec<Sample>,
 }
 
 impl Watcher {
-    /// Begins to look at a scene.
+    /// Starts sampling a scene.
     pub fn new(scene: &Scene) -> Self {
         let bodies = &scene.world.bodies;
-        let object = if bodies.rigid.is_empty() {
-            (!bodies.soft.is_empty()).then_some(BodyKind::Soft(0))
-        } else {
-            Some(BodyKind::Rigid(0))
-        };
+        let rigid = bodies.of::<RigidBody>().map(|(body, _)| body.id()).next();
+        let object = rigid.or_else(|| bodies.of::<SoftBody>().map(|(body, _)| body.id()).next());
         Self { object, taken: None, samples: Vec::new() }
     }
 
-    /// Takes the last step in.
+    /// Adds the last step.
     pub fn look(&mut self, scene: &Scene) {
         let world = &scene.world;
         let (statistics, times) = (world.statistics(), world.times());
@@ -86,7 +83,7 @@ impl Watcher {
             pressing += touch.contacts;
             let mut of_hand = false;
             for side in [touch.a, touch.b] {
-                let BodyKind::Tissue(_, segment) = side else { continue };
+                let Some((_, segment)) = world.bodies.segment(side) else { continue };
                 of_hand = true;
                 if segment != Segment::PALM {
                     phalanges.insert(side);
@@ -95,7 +92,7 @@ impl Watcher {
             if of_hand {
                 force += touch.pressing;
             }
-            if self.object.is_some_and(|object| touch.a == object || touch.b == object) {
+            if self.object.is_some_and(|object| touch.a.body == object || touch.b.body == object) {
                 by_hand |= of_hand;
                 by_others |= !of_hand;
             }
@@ -118,18 +115,11 @@ impl Watcher {
         });
     }
 
-    /// How far the object is from where it was taken up, as the first palm sees it, mm.
+    /// Distance of the object from its lift-off position in the frame of the first palm, mm.
     fn slip(&mut self, scene: &Scene) -> Option<f64> {
         let bodies = &scene.world.bodies;
-        let centre = match self.object? {
-            BodyKind::Rigid(i) => *bodies.rigid[i].centre(),
-            BodyKind::Soft(i) => {
-                let nodes = bodies.soft[i].positions();
-                nodes.iter().sum::<Vec3>() / nodes.len().max(1) as f64
-            }
-            _ => return None,
-        };
-        let palm = bodies.hands.first()?.skeleton.state().palm;
+        let centre = bodies.get(self.object?)?.centre();
+        let palm = bodies.hands().next()?.skeleton.state().palm;
         let seen = palm.rotation.inverse_transform_vector(&(centre - palm.translation.vector));
         let taken = *self.taken.get_or_insert(seen);
         Some(1e3 * (seen - taken).norm())
@@ -150,15 +140,15 @@ mod tests {
         advance_seen(&mut scene, steps, |scene, _| watcher.look(scene)).expect("it stays finite");
         let (first, last) = (&watcher.samples[0], &watcher.samples[steps as usize - 1]);
         assert!(first.force == 0.0 && first.phalanges == 0 && first.slip_mm.is_none(), "{first:?}");
-        // Friction below one holds it up, so the pads press with more than its weight.
-        let weight = 9.81 * scene.world.bodies.rigid[0].mass();
+        // With friction below 1 the pads press with more than the object's weight.
+        let weight = 9.81 * scene.world.bodies.of::<RigidBody>().next().expect("a body").1.mass();
         assert!(last.phalanges >= 2 && last.force > weight && last.pressing > 2, "{last:?}");
         assert!(last.slip_mm.is_some_and(|slip| slip < 5.0), "{last:?}");
         assert_eq!(last.csv().split(',').count(), Sample::COLUMNS.split(',').count());
     }
 
     #[test]
-    fn nothing_slips_where_there_is_no_hand() {
+    fn there_is_no_slip_without_a_hand() {
         let mut scene = load_builtin_scene("rest", &[]).expect("a scene").expect("a sound one");
         let mut watcher = Watcher::new(&scene);
         advance_seen(&mut scene, 50, |scene, _| watcher.look(scene)).expect("it stays finite");

@@ -13,7 +13,7 @@ use crate::cli::run::summary::Spread;
 use crate::contact::Method;
 use crate::sim::StageTimes;
 
-/// The columns of the table: what they are called, where a row has them, width and digits.
+/// Columns of the table: heading, JSON pointer, width, digits.
 pub const COLUMNS: [(&str, &str, usize, usize); 12] = [
     ("contacts", "/contacts/mean", 8, 1),
     ("constraints", "/constraints/mean", 11, 1),
@@ -29,18 +29,18 @@ pub const COLUMNS: [(&str, &str, usize, usize); 12] = [
     ("deepest mm", "/max_penetration_mm", 10, 4),
 ];
 
-/// Where a row has the times of the stages, and how these are called: the stages themselves, and contact as a whole.
+/// JSON pointers and names of the stage times: the individual stages, and contact as a whole.
 pub fn stage_paths() -> impl Iterator<Item = (&'static str, String)> {
     let stages = StageTimes::NAMES.into_iter().map(|name| (name, format!("/stages_ms/{name}")));
     stages.chain([("contact", "/contact_ms".into())])
 }
 
-/// A number of a row as a cell; a dash where the row has none.
+/// A number of a row as a cell; a dash if missing.
 pub fn cell(row: &Value, path: &str, digits: usize) -> String {
     row.pointer(path).and_then(Value::as_f64).map_or("–".into(), |x| format!("{x:.digits$}"))
 }
 
-/// What the file has besides.
+/// Additional columns of the CSV file.
 const MORE_COLUMNS: [&str; 12] = [
     "/pressing_contacts/mean",
     "/phalanges_in_contact/mean",
@@ -56,60 +56,60 @@ const MORE_COLUMNS: [&str; 12] = [
     "/paper/step_ms",
 ];
 
-/// Steps left out after the method was changed: forces of the step before are where a solve begins.
+/// Steps discarded after a change of method, because the warm start comes from the previous step.
 const CHANGE_STEPS: u64 = 10;
 
-/// How much is measured of each row.
+/// Limits of the measurement of a row.
 #[derive(Clone, Copy)]
 pub struct Budget {
-    /// Most steps.
+    /// Maximum number of steps.
     pub steps: u64,
-    /// Time after which no further step is begun.
+    /// Time limit.
     pub time: Duration,
 }
 
-/// A scene that was measured by a method.
+/// A scene measured with one method.
 pub struct Measured {
-    /// The object of `run --json`, and more.
+    /// The object of `run --json` with additional keys.
     pub row: Value,
-    /// Every step from the beginning, with those that were not measured.
+    /// All steps from the beginning, including unmeasured ones.
     pub samples: Vec<Sample>,
-    /// How many of them these are.
+    /// Number of measured steps.
     pub settled: usize,
-    /// From which on they are made by the method.
+    /// Index of the first step made with the method.
     pub changed: usize,
-    /// The scene at the end.
+    /// Final state of the scene.
     pub shot: Option<Shot>,
 }
 
 impl Measured {
-    /// A word of the row.
+    /// String value of the row.
     pub fn word(&self, key: &str) -> &str {
         self.row[key].as_str().unwrap_or_default()
     }
 
-    /// The samples of the measured steps.
+    /// Samples of the measured steps.
     pub fn measured(&self) -> &[Sample] {
         &self.samples[self.settled..]
     }
 
-    /// The samples of the steps that the method made, measured or not.
+    /// Samples of the steps made with the method, measured or not.
     pub fn own(&self) -> &[Sample] {
         &self.samples[self.changed..]
     }
 
-    /// Whether there is a hand in the scene.
+    /// Whether the scene has a hand.
     pub fn has_hand(&self) -> bool {
         number(&self.row, "/phalanges") > 0.0
     }
 }
 
-/// The methods that a scene is measured by; without a hand there is little to compare.
+/// Methods to measure a scene with; without a hand only one.
 fn methods(scene: &Scene) -> &'static [Method] {
-    if scene.world.bodies.hands.is_empty() { &[Method::Aggregate] } else { &[Method::Aggregate, Method::Point] }
+    if scene.world.bodies.hand_ids().is_empty() { &[Method::Aggregate] } else { &[Method::Aggregate, Method::Point] }
 }
 
-/// What each row of some scenes weighs in the progress, about seconds.
+/// Weight of each row in the progress bar, approximately seconds.
 pub fn weights(names: &[&str]) -> anyhow::Result<Vec<f64>> {
     let mut weights = Vec::new();
     for name in names {
@@ -119,7 +119,7 @@ pub fn weights(names: &[&str]) -> anyhow::Result<Vec<f64>> {
     Ok(weights)
 }
 
-/// The last part of some shipped scenes, at most half; those with hands by both methods.
+/// Measures the last part of shipped scenes, at most half; scenes with hands with both methods.
 pub fn measured(names: &[&str], budget: Budget, json: bool, bar: &mut Bar) -> anyhow::Result<Vec<Measured>> {
     let mut all: Vec<Measured> = Vec::new();
     if names.is_empty() {
@@ -164,8 +164,8 @@ fn loaded(name: &str) -> anyhow::Result<Scene> {
     Ok(load_builtin_scene(name, &settings).context("a shipped scene")??)
 }
 
-/// The end of a scene by a method. Up to there it is played with aggregates, as closing the fingers by points would take
-/// longest of all; the method is changed some steps before the first that counts.
+/// Measures the end of a scene with one method. The part before is simulated with aggregates, since closing the fingers
+/// with point contacts takes longest. The method changes a few steps before the measurement.
 fn one_row(name: &str, method: Method, budget: Budget, bar: &mut Bar) -> anyhow::Result<Measured> {
     let mut scene = loaded(name)?;
     let all = steps_of(&scene);
@@ -182,7 +182,7 @@ fn one_row(name: &str, method: Method, budget: Budget, bar: &mut Bar) -> anyhow:
     scene.world.parameters.contact.method = method;
     advance_seen(&mut scene, changing, |scene, i| {
         watcher.look(scene);
-        bar.show(0.5 * part(settling + i), format_args!("{what}: changing over, {i} of {changing}"));
+        bar.show(0.5 * part(settling + i), format_args!("{what}: warm-up, {i} of {changing}"));
     })?;
     let settled = watcher.samples.len();
     let held = watcher.samples.last().is_some_and(|sample| sample.slip_mm.is_some());
@@ -194,7 +194,7 @@ fn one_row(name: &str, method: Method, budget: Budget, bar: &mut Bar) -> anyhow:
         let done = (i as f64 / wanted as f64).max(spent);
         let before = 0.5 * part(settling + changing);
         bar.show(before + (1.0 - before) * done, format_args!("{what}: measuring, {i} of {wanted}"));
-        // A hand that holds nothing any more would make the rest look fast.
+        // A hand without an object would bias the measurement.
         if held && watcher.samples.last().is_some_and(|sample| sample.force == 0.0) {
             lost = Some(scene.world.time());
         }
@@ -228,7 +228,7 @@ fn print_row(row: &Value) {
     println!("{:<16} {:<9} {}  {}", word("scenario"), word("method"), cells.join(" "), steps_made(row));
 }
 
-/// How many steps were measured, of how many and why if they are fewer.
+/// Number of measured steps, and the planned number with the reason if fewer.
 pub fn steps_made(row: &Value) -> String {
     let (steps, wanted) = (number(row, "/steps"), number(row, "/steps_wanted"));
     let of = if steps < wanted { format!("{steps} of {wanted}") } else { steps.to_string() };
@@ -236,16 +236,16 @@ pub fn steps_made(row: &Value) -> String {
     format!("{of}{lost}")
 }
 
-/// Prints the stages of the held part.
+/// Prints the stage times of the measured part.
 fn print_stages(all: &[Measured]) {
     println!();
-    println!("held part by stage (median / p99 / max, ms)");
+    println!("measured part by stage (median / p99 / max, ms)");
     let heads: Vec<String> = stage_paths().map(|(name, _)| format!("{name:>23}")).collect();
     println!("{:<16} {:<9} {}", "", "", heads.join(" "));
     for one in all {
         let cells = stage_paths().map(|(_, path)| {
             let [median, p99, max] = ["median", "p99", "max"].map(|key| number(&one.row, &format!("{path}/{key}")));
-            // A stage that the method does not have.
+            // Stages that the method does not have are omitted.
             if max == 0.0 { format!("{:>23}", "–") } else { format!("{median:>7.4} {p99:>7.4} {max:>7.4}") }
         });
         let cells: Vec<String> = cells.collect();
@@ -267,7 +267,7 @@ fn print_ratios(all: &[Measured]) {
     println!();
 }
 
-/// Rows as comma-separated values. What a row does not have is left empty; rows without a step time are left out.
+/// Rows as CSV. Missing values are empty; rows without a step time are omitted.
 pub fn csv(rows: &[Value]) -> String {
     let stages: Vec<String> =
         stage_paths().flat_map(|(_, path)| ["median", "p99", "max"].map(|key| format!("{path}/{key}"))).collect();
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn csv_leaves_empty_what_a_row_does_not_have() {
+    fn missing_csv_values_are_empty() {
         let rows = [
             json!({
                 "scenario": "rest", "method": "aggregate", "steps": 9, "step_ms": { "median": 0.5, "p99": 2.0 },

@@ -1,4 +1,4 @@
-//! The time of every step over a whole task, as a plot.
+//! Plot of the step times over a whole task.
 
 use std::path::{Path, PathBuf};
 
@@ -8,38 +8,38 @@ use super::scenes::Measured;
 use crate::cli::plot::{Axis, Plot, Scale, Series, Style, svg};
 use crate::cli::{Talk, write_file};
 
-/// Whether and where step times are plotted.
+/// Arguments of the plot of step times.
 #[derive(clap::Args)]
 pub struct StepsPlotArguments {
-    /// Draw the time of every step of the scenes over their whole task.
+    /// Plot the step times of the scenes over their whole task to an SVG file
     #[arg(long, value_name = "FILE.svg")]
     plot_steps: Option<PathBuf>,
-    /// Draw the step times of an earlier `run --trace` beside them, for instance of another version; of one scene only.
+    /// Add the step times of a `run --trace` table to the plot, for comparison; for a single scene only
     #[arg(long, value_name = "TRACE.csv", requires = "plot_steps")]
     beside: Option<PathBuf>,
 }
 
-/// What is drawn, read before anything is measured.
+/// Data of the plot, read before the measurement.
 pub struct StepsPlot {
     file: PathBuf,
     beside: Option<Series>,
 }
 
 impl StepsPlot {
-    /// What the arguments ask for.
+    /// Reads the comparison table if one is given.
     pub fn new(arguments: &StepsPlotArguments) -> anyhow::Result<Option<Self>> {
         let beside = arguments.beside.as_deref().map(read_trace).transpose()?;
         Ok(arguments.plot_steps.clone().map(|file| Self { file, beside }))
     }
 
-    /// Writes the plot, one frame a scene. Points play the end of a scene only.
+    /// Writes the plot, one panel per scene. Point contacts simulate only the end of a scene.
     pub fn save(mut self, scenes: &[Measured], talk: Talk) -> anyhow::Result<()> {
         let by_scene: Vec<&[Measured]> = scenes.chunk_by(|a, b| a.word("scenario") == b.word("scenario")).collect();
-        ensure!(!by_scene.is_empty(), "expected a scene to draw the steps of");
-        ensure!(self.beside.is_none() || by_scene.len() == 1, "a trace can be drawn beside one scene only");
+        ensure!(!by_scene.is_empty(), "--plot-steps needs at least one scene");
+        ensure!(self.beside.is_none() || by_scene.len() == 1, "a trace can be compared with a single scene only");
         let plots: Vec<Plot> = by_scene.iter().map(|own| plot(own, self.beside.take())).collect();
         write_file(&self.file, svg(&plots).as_bytes())?;
-        talk.say(format_args!("the plot is in {}", self.file.display()));
+        talk.say(format_args!("wrote the plot to {}", self.file.display()));
         Ok(())
     }
 }
@@ -50,14 +50,14 @@ fn plot(own: &[Measured], beside: Option<Series>) -> Plot {
         Series::new(one.word("method"), points).styled(Style::Line)
     };
     Plot {
-        title: format!("{}: time of a step", own[0].word("scenario")),
-        x: Axis::new("time of the task (s)", Scale::Linear),
+        title: format!("{}: step time", own[0].word("scenario")),
+        x: Axis::new("simulated time (s)", Scale::Linear),
         y: Axis::new("step (ms)", Scale::Log),
         series: own.iter().map(curve).chain(beside).collect(),
     }
 }
 
-/// Step times over time from a table that `run --trace` wrote.
+/// Reads step times from a `run --trace` table.
 fn read_trace(file: &Path) -> anyhow::Result<Series> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut lines = text.lines();

@@ -6,7 +6,7 @@ use crate::cli::page::{Page, data_uri, document};
 use crate::cli::plot::Bar;
 use crate::sim::StageTimes;
 
-/// The report of a demo that was played, with the pictures of its parts or why there are none.
+/// HTML report of the demo with pictures of its phases, or the reason why there are none.
 pub fn page(played: &Played, pictures: &Result<Vec<Vec<u8>>, String>) -> String {
     document("fingerpad: the demo", |page| {
         page.words("h1", &[], "A soft hand lifts a ball");
@@ -18,7 +18,7 @@ pub fn page(played: &Played, pictures: &Result<Vec<Vec<u8>>, String>) -> String 
         );
         ending(page, played);
         tables::machine(page, &machine());
-        page.words("h2", &[], "What it looked like");
+        page.words("h2", &[], "Pictures");
         drawn(page, played, pictures);
         page.words("h2", &[], "Force and slip");
         let drawings = figures::over_time("", &[("aggregate", &played.samples)]);
@@ -30,7 +30,7 @@ pub fn page(played: &Played, pictures: &Result<Vec<Vec<u8>>, String>) -> String 
              since it was taken up, drawn while only the hand holds it; fingers that give way count too. Penetration is \
              the deepest point left inside another body.",
         );
-        page.words("h2", &[], "Where the time goes");
+        page.words("h2", &[], "Step time by stage");
         times(page, played);
     })
 }
@@ -53,7 +53,7 @@ fn ending(page: &mut Page, played: &Played) {
 fn drawn(page: &mut Page, played: &Played, pictures: &Result<Vec<Vec<u8>>, String>) {
     let pictures = match pictures {
         Ok(pictures) => pictures,
-        Err(why) => return page.words("p", &[], &format!("There are no pictures: {why}.")),
+        Err(why) => return page.words("p", &[], &format!("No pictures: {why}.")),
     };
     page.element("div", &[("class", "pictures")], |page| {
         for ((part, (end, ..)), png) in played.parts.iter().zip(PARTS).zip(pictures) {
@@ -65,7 +65,7 @@ fn drawn(page: &mut Page, played: &Played, pictures: &Result<Vec<Vec<u8>>, Strin
     });
 }
 
-/// Step times by stage, of each part.
+/// Step times by stage for each phase.
 fn times(page: &mut Page, played: &Played) {
     let columns: Vec<(&str, String)> = [("contacts", "/contacts/mean".into()), ("rows", "/constraints/mean".into())]
         .into_iter()
@@ -101,7 +101,7 @@ fn times(page: &mut Page, played: &Played) {
         parts: figures::stage_medians(&part.row),
         end: format!("{:.2}", number(&part.row, "/step_ms/median")),
     };
-    let bars = figures::drawn_bars("a step by stage", played.parts.iter().map(bar).collect());
+    let bars = figures::drawn_bars("step time by stage", played.parts.iter().map(bar).collect());
     figures::figure(
         page,
         "one",

@@ -9,35 +9,36 @@ use anyhow::{Context, bail};
 
 use self::listen::Ear;
 use self::people::People;
-use super::{Talk, start_device};
+use super::{Talk, start_average};
 use crate::assets::{DeviceKind, DeviceProfile, Problems};
-use crate::cli::gear::open_profile;
+use crate::math::{OutOfRange, Range};
+use crate::runtime::open_profile;
 
-/// A glove to calibrate, or a hand to measure.
+/// Arguments of `devices calibrate`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A profile: a file, or the name of a shipped one; `@PORT` after it wins over the port in it.
+    /// Device profile: a file or the name of a shipped profile; `@PORT` overrides its port
     #[arg(value_name = "PROFILE[@PORT]")]
     profile: String,
-    /// Whose hand it is.
+    /// Name of the user
     #[arg(long, value_name = "NAME", value_parser = user)]
     user: String,
-    /// The file to write; a name of user and device if left out, in the folder `devices` (of hands: `hands`) if there is one.
+    /// Output file [default: named after user and device, in the folder `devices` (or `hands`) if it exists]
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
-    /// All poses, also for a glove with sensors at the joints: they tell the crosstalk between all fingers.
+    /// Use all poses even if the glove has a sensor per joint, to measure the crosstalk between all fingers
     #[arg(long, conflicts_with = "quick")]
     full: bool,
-    /// Only flat hand, fist, thumb in and spread: no crosstalk between the four fingers is found.
+    /// Use only flat hand, fist, thumb in and spread; skips the crosstalk between the four fingers
     #[arg(long)]
     quick: bool,
-    /// Do not wait for Enter, but count down before each pose.
+    /// Count down before each pose instead of waiting for Enter
     #[arg(long)]
     yes: bool,
-    /// Seconds to count down.
+    /// Length of the countdown, in seconds
     #[arg(long, value_name = "S", default_value_t = 3.0, value_parser = countdown)]
     countdown: f64,
-    /// Write over a file that is there.
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
 }
@@ -47,12 +48,12 @@ fn user(text: &str) -> Result<String, String> {
     if is_fine {
         Ok(text.into())
     } else {
-        Err("expected a name with a letter or digit in it, of at most 64 bytes".into())
+        Err("expected a name of at most 64 bytes with at least one letter or digit".into())
     }
 }
 
-fn countdown(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|s| (0.0..=60.0).contains(s)).ok_or_else(|| "expected seconds, from 0 to 60".into())
+fn countdown(text: &str) -> Result<f64, OutOfRange> {
+    Range::new(0.0, 60.0, "s").parse(text)
 }
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
@@ -69,31 +70,29 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
             let people = People::new(arguments.yes, arguments.countdown, talk);
             glove::run(arguments, &profile, &target, &mut listen(&profile)?, people, talk)
         }
-        kind => bail!(
-            "{}: a device of kind `{}` has no bend sensors, so there is nothing to calibrate",
-            profile.file.display(),
-            kind.name()
-        ),
+        kind => {
+            bail!("{}: a device of kind `{}` has no bend sensors to calibrate", profile.file.display(), kind.name())
+        }
     }
 }
 
 fn listen(profile: &DeviceProfile) -> anyhow::Result<Ear> {
-    Ok(Ear::new(start_device(profile)?.0))
+    Ok(Ear::new(start_average(profile)?.0))
 }
 
-/// The file that is written in the end, whole or not at all.
+/// The output file, written completely or not at all.
 struct Target {
     file: PathBuf,
     force: bool,
 }
 
 impl Target {
-    /// The file that was asked for, or one named after user and device in a folder if it is there. Refused if it is there already.
+    /// The requested file, or one named after user and device in `folder` if that exists. Fails if the file exists.
     fn new(arguments: &Arguments, folder: &str, device: &str) -> anyhow::Result<Self> {
         let words = arguments.user.to_lowercase();
         let words: Vec<&str> = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         let user = words.join("-");
-        // Whoever calibrates a profile of their own again need not be named twice.
+        // Recalibrating one's own profile keeps the user name.
         let device = device.strip_prefix(&format!("{user}-")).unwrap_or(device);
         let name = format!("{user}-{device}.toml");
         let own = if Path::new(folder).is_dir() { Path::new(folder).join(&name) } else { name.into() };
@@ -104,21 +103,21 @@ impl Target {
 
     fn is_free(&self) -> anyhow::Result<()> {
         if !self.force && self.file.exists() {
-            bail!("{} is there already; name another --out, or write over it with --force", self.file.display());
+            bail!("{} already exists; choose another --out or overwrite it with --force", self.file.display());
         }
         Ok(())
     }
 
-    /// Refuses to write over the profile that the new one is to stand on.
+    /// Refuses to overwrite the profile that the new one extends.
     fn not_over(&self, base: &Path) -> anyhow::Result<()> {
         if self.file.exists() && self.file.canonicalize().ok() == base.canonicalize().ok() {
             let file = self.file.display();
-            bail!("{file} is the profile that is calibrated, and the new one stands on it; name another --out");
+            bail!("{file} is the profile being calibrated, and the new one extends it; choose another --out");
         }
         Ok(())
     }
 
-    /// How this file names another one.
+    /// Path of another file as written in this file.
     fn naming(&self, other: &Path) -> String {
         let Ok(other_path) = other.canonicalize() else { return other.to_string_lossy().into_owned() };
         let folder = self.file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -127,7 +126,7 @@ impl Target {
         name.map_or(other_path.to_string_lossy(), |name| name.to_string_lossy()).into_owned()
     }
 
-    /// Writes the file beside its place, reads it as whoever uses it will, and puts it in its place.
+    /// Writes a temporary file, validates it, and renames it into place.
     fn write(&self, text: &str, check: impl Fn(&Path) -> Result<(), Problems>) -> anyhow::Result<()> {
         self.is_free()?;
         let draft = self.file.with_extension(format!("{}.new", std::process::id()));

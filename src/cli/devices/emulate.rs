@@ -7,47 +7,47 @@ use clap::ValueEnum;
 
 use super::link::Link;
 use crate::assets::{DeviceKind, DeviceProfile, Port};
-use crate::cli::gear::open_profile;
-use crate::cli::motion::{BUILTIN, HandMotion};
 use crate::cli::{Talk, interrupt, terminal};
 use crate::devices::emulator::{Emulator, EmulatorSettings, Event, Faults, Placed, Wearer};
 use crate::protocol::{self, Format};
+use crate::runtime::open_profile;
+use crate::runtime::{BUILTIN_MOTIONS, HandMotion};
 use crate::tracking::Side;
 
-/// How often a request to end is looked for.
+/// Poll interval for a request to end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What to emulate, and how.
+/// Arguments of `devices emulate`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A profile (.toml) or the name of a shipped one.
+    /// Device profile (.toml) or the name of a shipped profile
     #[arg(value_name = "PROFILE")]
     device: String,
-    /// What the hand in it does: fist, wave, count or still, or a scene, a script or a recording whose tracked hand is played.
-    #[arg(long, default_value = BUILTIN[0])]
+    /// Motion of the hand: fist, wave, count, still, or a scene, script or recording whose tracked hand is played
+    #[arg(long, default_value = BUILTIN_MOTIONS[0])]
     motion: String,
-    /// The hand it is for; that of the profile if left out.
+    /// Side of the hand [default: that of the profile]
     #[arg(long)]
     hand: Option<Hand>,
-    /// Samples a second; as many as the device has if left out.
+    /// Sample rate in Hz [default: that of the device]
     #[arg(long, value_name = "HZ")]
     rate: Option<f64>,
-    /// A symbolic link to the pseudo-terminal, which stays the same when the device is unplugged and plugged in again.
+    /// Symbolic link to the pseudo-terminal; it stays valid when the device is unplugged and plugged in again
     #[arg(long, value_name = "PATH")]
     link: Option<PathBuf>,
-    /// Seconds until it is unplugged for good; when the program is ended if left out.
+    /// Seconds until the device is unplugged for good [default: until the program ends]
     #[arg(long)]
     seconds: Option<f64>,
-    /// What goes wrong: noise=PROBABILITY, drop=PROBABILITY, garbage=SECONDS:BYTES, stall=AT:SECONDS, unplug=AT:SECONDS (or
-    /// every:AT:SECONDS), seed=NUMBER.
+    /// Fault to inject: noise=PROBABILITY, drop=PROBABILITY, garbage=SECONDS:BYTES, stall=AT:SECONDS, unplug=AT:SECONDS
+    /// (or every:AT:SECONDS), seed=NUMBER
     #[arg(long, value_name = "KIND=VALUE")]
     fault: Vec<String>,
-    /// Begin the motion of a scene, a script or a recording anew when it is over.
+    /// Repeat the motion of a scene, script or recording when it ends
     #[arg(long = "loop")]
     again: bool,
 }
 
-/// Which hand.
+/// Side of the hand.
 #[derive(Clone, Copy, ValueEnum)]
 enum Hand {
     Left,
@@ -60,11 +60,11 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         wear_on(&mut profile, if matches!(hand, Hand::Left) { Side::Left } else { Side::Right });
     }
     let DeviceKind::Wire(format) = profile.kind else {
-        bail!("{} cannot be emulated: only gloves and trackers on serial lines and by UDP can", profile.name);
+        bail!("{} cannot be emulated: only gloves and trackers on serial ports or UDP can", profile.name);
     };
-    let faults = Faults::parse(arguments.fault.iter().map(String::as_str)).map_err(|why| anyhow!(why))?;
+    let faults = Faults::parse(arguments.fault.iter().map(String::as_str))?;
     let length = arguments.seconds.map(Duration::try_from_secs_f64).transpose();
-    let length = length.context("`--seconds` is a number of seconds")?;
+    let length = length.context("`--seconds` must be a non-negative number of seconds")?;
     let link = arguments.link.as_deref().map(Link::new).transpose().map_err(|why| anyhow!(why))?;
     let settings = EmulatorSettings {
         baud: profile.baud,
@@ -73,15 +73,17 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         address: address(&profile, &format)?,
         ..EmulatorSettings::new(format)
     };
-    if !BUILTIN.contains(&arguments.motion.as_str()) {
-        talk.say(format_args!("{}: played for its motion", arguments.motion));
+    if !BUILTIN_MOTIONS.contains(&arguments.motion.as_str()) {
+        talk.say(format_args!("{}: simulating it to obtain its motion", arguments.motion));
     }
     let motion = HandMotion::of(&arguments.motion, profile.side)?;
-    let again = arguments.again || motion.is_round;
-    let hand = move |time| if again { motion.sample_around(time) } else { motion.sample(time) };
+    let again = arguments.again || motion.is_cyclic;
+    let hand = move |time| if again { motion.sample_repeated(time) } else { motion.sample(time) };
 
     let stays = link.as_ref().map(|link| link.path().to_path_buf());
-    let placed = link.map(|mut link| -> Placed { Box::new(move |place: Option<&Path>| link.point(place)) });
+    let placed = link.map(|mut link| -> Placed {
+        Box::new(move |place: Option<&Path>| link.point(place).map_err(std::io::Error::other))
+    });
     let emulator = Emulator::start(settings, Box::new(Wearer::new(&profile, hand)), placed)
         .map_err(|why| anyhow!("{}: {why}", profile.name))?;
     let place = stays.map(|path| path.display().to_string()).or_else(|| emulator.place());
@@ -89,7 +91,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     terminal::check()?;
 
     let start = Instant::now();
-    // Ctrl-C unplugs it and takes its link away.
+    // Ctrl-C unplugs the device and removes the link.
     interrupt::listen();
     while let Some(left) = length.map_or(Some(LOOK), |length| length.checked_sub(start.elapsed())) {
         if interrupt::is_asked() {
@@ -99,7 +101,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
             Ok(event @ Event::Heard(_)) => talk.whisper(told(&start, &event)),
             Ok(event) => talk.say(told(&start, &event)),
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
-            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => bail!("the emulated device has broken down"),
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => bail!("the thread of the emulated device failed"),
         }
     }
     Ok(())
@@ -109,7 +111,7 @@ fn told(start: &Instant, event: &Event) -> String {
     format!("{:8.3} s: {event}", start.elapsed().as_secs_f64())
 }
 
-/// The device for one hand.
+/// The emulated device for one hand.
 fn wear_on(profile: &mut DeviceProfile, hand: Side) {
     profile.side = Some(hand);
     if let DeviceKind::Wire(
@@ -120,16 +122,16 @@ fn wear_on(profile: &mut DeviceProfile, hand: Side) {
     }
 }
 
-/// Where datagrams go: to the address at which the profile listens, on this machine.
+/// Destination of datagrams: the loopback address at which the profile listens.
 fn address(profile: &DeviceProfile, format: &Format) -> anyhow::Result<Option<SocketAddr>> {
     let (protocol::Link::Udp { .. }, Port::Named(address)) = (format.link(), &profile.port) else { return Ok(None) };
     let mut address: SocketAddr =
-        address.parse().with_context(|| format!("`{address}` is no address such as 127.0.0.1:39539"))?;
+        address.parse().with_context(|| format!("`{address}` is not an address such as 127.0.0.1:39539"))?;
     if address.ip().is_unspecified() {
         address.set_ip(Ipv4Addr::LOCALHOST.into());
     }
     if !address.ip().is_loopback() {
-        bail!("{address} is another machine; an emulated device stays on this one");
+        bail!("{address} is not a loopback address; emulated devices send to this machine only");
     }
     Ok(Some(address))
 }

@@ -1,35 +1,35 @@
 use std::path::{Path, PathBuf};
 
-/// A symbolic link to a port that comes and goes. Nothing else is ever overwritten or removed.
+/// A symbolic link to a port that appears and disappears. Other files are never overwritten or removed.
 pub struct Link {
     path: PathBuf,
-    /// What it points to now, if it is there.
+    /// Current target, if the link exists.
     target: Option<PathBuf>,
 }
 
 impl Link {
-    /// A link at a path at which nothing is, or only a link to something that is gone.
+    /// A link at a free path, or at the path of a dangling link.
     pub fn new(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         match path.read_link() {
             Ok(target) if path.exists() => Err(format!(
-                "{shown} is a link to {}, which is there; remove it, or name another path",
+                "{shown} is a link to {}, which exists; remove it or choose another path",
                 target.display()
             )),
             Err(_) if path.symlink_metadata().is_ok() => {
-                Err(format!("{shown} is there already, and is no link; name another path"))
+                Err(format!("{shown} already exists and is not a link; choose another path"))
             }
-            // A link that leads nowhere is taken over for good: the port that it is to lead to may get the very name of the one that is gone.
+            // A dangling link is replaced now: the new port may get the name of the old target.
             target => Ok(Self { path: path.into(), target: target.ok() }),
         }
     }
 
-    /// Where it is.
+    /// Path of the link.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Points it to something, or removes it.
+    /// Sets the target of the link, or removes it.
     pub fn point(&mut self, target: Option<&Path>) -> Result<(), String> {
         let shown = self.path.display().to_string();
         if let Ok(now) = self.path.read_link() {
@@ -40,7 +40,7 @@ impl Link {
         }
         self.target = target.map(Path::to_path_buf);
         target.map_or(Ok(()), |target| {
-            make(target, &self.path).map_err(|error| format!("{shown} cannot be made: {error}"))
+            make(target, &self.path).map_err(|error| format!("{shown} cannot be created: {error}"))
         })
     }
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_comes_and_goes_and_spares_what_is_not_its_own() {
+    fn a_link_is_replaced_and_other_files_are_kept() {
         let folder = std::env::temp_dir().join(format!("fingerpad-link-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         let (one, two, path) = (folder.join("one"), folder.join("two"), folder.join("link"));
@@ -69,18 +69,18 @@ mod tests {
         let mut link = Link::new(&path).expect("nothing is there");
         link.point(Some(&one)).expect("a link");
         assert_eq!(std::fs::read_to_string(link.path()).expect("a file"), "1");
-        assert!(Link::new(&path).is_err_and(|why| why.contains("which is there")), "somebody has it");
+        assert!(Link::new(&path).is_err_and(|why| why.contains("which exists")), "the target exists");
         link.point(Some(&two)).expect("a link");
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), "2");
         link.point(None).expect("no link");
         assert!(path.symlink_metadata().is_err() && two.exists());
-        // What was put there meanwhile stays.
+        // Files put there in the meantime are kept.
         std::fs::write(&path, "mine").expect("a file");
         assert!(link.point(Some(&one)).is_err());
         link.point(None).expect("nothing to do");
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), "mine");
-        assert!(Link::new(&path).is_err_and(|why| why.contains("is no link")));
-        // A link that somebody left is taken over.
+        assert!(Link::new(&path).is_err_and(|why| why.contains("is not a link")));
+        // A dangling link is replaced.
         std::fs::remove_file(&path).expect("a file");
         std::os::unix::fs::symlink(folder.join("gone"), &path).expect("a link");
         let mut link = Link::new(&path).expect("it leads nowhere");

@@ -7,27 +7,27 @@ use crate::assets::{DeviceKind, DeviceProfile, Files, Port, Problems, TextKind, 
 use crate::devices::{Found, Kind};
 use crate::protocol::Link;
 
-/// Where profiles of one's own are looked for.
+/// Folder of the user's profiles.
 const OWN: &str = "devices";
 
-/// How to list devices.
+/// Arguments of `devices list`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// How a profile fits something that is plugged in.
+/// How well a profile matches a connected device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// It names the port or the USB ids: this is meant.
+    /// The profile names the port or the USB ids.
     Named,
-    /// Nothing else has these USB ids, or there is only one of the kind.
+    /// The USB ids are unique, or there is only one device of the kind.
     Sure,
-    /// Such adapters are usual with such devices.
+    /// Such adapters are common with such devices.
     Likely,
-    /// Something like it can be behind such a port.
+    /// The device could be connected to such a port.
     Possible,
 }
 
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The shipped profiles, then those in the folder `devices`, by the word that `--device` takes, and what is wrong with the latter.
+/// The shipped profiles and those in the folder `devices`, by their `--device` name, and the errors of the latter.
 fn profiles() -> (Vec<(String, DeviceProfile)>, Problems) {
     const DESCRIPTION: TextKind = TextKind::Description;
     let files = Files::default();
@@ -90,7 +90,7 @@ fn profiles() -> (Vec<(String, DeviceProfile)>, Problems) {
     (profiles, broken)
 }
 
-/// The profiles that fit, the best first; those that merely could only if none is better.
+/// The matching profiles, best first; possible matches only if there is nothing better.
 fn fitting<'a>(found: &Found, profiles: &'a [(String, DeviceProfile)]) -> Vec<(&'a str, &'a DeviceProfile, Fit)> {
     if found.problem.is_some() {
         return Vec::new();
@@ -107,13 +107,13 @@ fn fitting<'a>(found: &Found, profiles: &'a [(String, DeviceProfile)]) -> Vec<(&
 fn fit(found: &Found, profile: &DeviceProfile) -> Option<Fit> {
     let link = match &profile.kind {
         DeviceKind::OpenXr => return (found.kind == Kind::OpenXr).then_some(Fit::Sure),
-        // A GameTrak shows up as a joystick too.
+        // A GameTrak is also listed as a joystick.
         DeviceKind::GametrakJoystick => {
             let is_one = found.kind == Kind::Gamepad && found.usb == Some((0x14B7, 0x0982));
             return is_one.then_some(Fit::Sure);
         }
         DeviceKind::Gamepad => return (found.kind == Kind::Gamepad).then_some(Fit::Likely),
-        DeviceKind::Motion(_) => return None,
+        DeviceKind::Motion(_) | DeviceKind::Custom => return None,
         DeviceKind::Wire(format) => format.link(),
     };
     match (found.kind, link) {
@@ -136,8 +136,8 @@ fn fit(found: &Found, profile: &DeviceProfile) -> Option<Fit> {
     }
 }
 
-/// Whether devices of a kind are usually behind an adapter of this vendor. Boards that people build gloves with have chips of
-/// Espressif, Arduino, Silicon Labs and WCH; cables to an older serial port have chips of FTDI and Prolific.
+/// Whether devices of this kind are commonly connected with adapters of this vendor. Boards for self-built gloves have
+/// chips of Espressif, Arduino, Silicon Labs and WCH; cables to serial ports have chips of FTDI and Prolific.
 fn is_usual(usb: Option<(u16, u16)>, kind: &str) -> bool {
     match usb.map(|(vendor, _)| vendor) {
         Some(0x303A | 0x2341 | 0x2A03 | 0x10C4 | 0x1A86) => kind.starts_with("opengloves"),
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(names(&found(Kind::Gamepad, "joystick", Some((0x14B7, 0x0982))), &all), "fits: gametrak-joystick");
         let problem = Found { problem: Some("it is broken".into()), ..cable.clone() };
         assert_eq!(names(&problem, &all), "");
-        // A profile that names the port or the ids is the one that is meant.
+        // A profile that names the port or the ids wins.
         let mut own = all.iter().find(|(name, _)| name == "5dt-5").expect("the glove").1.clone();
         own.user = Some("ada".into());
         own.port = Port::Named("/dev/ttyUSB0".into());

@@ -1,49 +1,77 @@
 mod meter;
+#[cfg(feature = "tui")]
 mod screen;
 mod text;
+mod view;
 
+#[cfg(feature = "tui")]
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
 use self::meter::Meter;
-use self::screen::{Style, View};
-use super::start_device;
+use self::view::View;
+use super::start_average;
 use crate::assets::DeviceProfile;
-use crate::cli::gear::open_profile;
 use crate::cli::terminal::{self, plain};
 use crate::devices::{SourceHandle, SourceSample};
+use crate::math::{OutOfRange, Range};
+use crate::runtime::open_profile;
 use crate::tracking::Side;
 
-/// How often the screen is drawn, a line of JSON written, a line of text.
+/// Update intervals of the screen, of JSON lines and of text lines.
 const FRAME: Duration = Duration::from_millis(50);
 const RECORD: Duration = Duration::from_millis(100);
 const LINE: Duration = Duration::from_secs(1);
 
-/// A device to watch.
+/// Arguments of `devices monitor`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A profile: a file, or the name of a shipped one; `@PORT` after it wins over the port in it.
+    /// Device profile: a file or the name of a shipped profile; `@PORT` overrides its port
     #[arg(value_name = "PROFILE[@PORT]")]
     profile: String,
-    /// End after so many seconds; until Ctrl-C if left out.
+    /// Stop after this many seconds [default: at Ctrl-C]
     #[arg(long, value_parser = seconds)]
     seconds: Option<f64>,
-    /// Print JSON, one object a line, ten a second.
+    /// Print JSON, one object per line, ten per second
     #[arg(long)]
     json: bool,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
-    let parsed = text.parse().ok().filter(|s| (0.01..=1e6).contains(s));
-    parsed.ok_or_else(|| "expected seconds, from 0.01 to 1000000".into())
+fn seconds(text: &str) -> Result<f64, OutOfRange> {
+    Range::new(0.01, 1e6, "s").parse(text)
 }
 
-/// What has been heard of the device.
+#[cfg(feature = "tui")]
+type Screen = screen::Screen;
+
+/// Without the feature `tui` there are lines of text only.
+#[cfg(not(feature = "tui"))]
+enum Screen {}
+
+impl Screen {
+    /// The terminal of stdout, if stdout is one and lines of JSON are not wanted.
+    #[cfg(feature = "tui")]
+    fn open(json: bool) -> std::io::Result<Option<Self>> {
+        (!json && std::io::stdout().is_terminal()).then(Self::begin).transpose()
+    }
+
+    #[cfg(not(feature = "tui"))]
+    fn open(_: bool) -> std::io::Result<Option<Self>> {
+        Ok(None)
+    }
+
+    #[cfg(not(feature = "tui"))]
+    fn draw(&mut self, _: &View<'_>) -> std::io::Result<()> {
+        match *self {}
+    }
+}
+
+/// What has been received from the device.
 struct Heard {
     meter: Meter,
-    /// The newest sample of each hand.
+    /// The latest sample of each hand.
     newest: [Option<SourceSample>; 2],
     /// Buttons that are down.
     buttons: Vec<String>,
@@ -51,13 +79,13 @@ struct Heard {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let profile = open_profile(&arguments.profile)?;
-    let (handle, epoch) = start_device(&profile)?;
-    let drawn = !arguments.json && std::io::stdout().is_terminal();
+    let (handle, epoch) = start_average(&profile)?;
+    let mut screen = Screen::open(arguments.json).context("cannot write to the terminal")?;
+    let drawn = screen.is_some();
     let every = if arguments.json { RECORD } else { if drawn { FRAME } else { LINE } };
     let mut heard = Heard { meter: Meter::default(), newest: [None; 2], buttons: Vec::new() };
     let mut due = Instant::now() + every;
     let end = arguments.seconds.map(|seconds| epoch + Duration::from_secs_f64(seconds));
-    let mut screen = drawn.then(screen::Screen::open);
     loop {
         let stop = end.is_some_and(|end| Instant::now() >= end);
         let wait = end.map_or(due, |end| end.min(due));
@@ -92,7 +120,7 @@ impl Heard {
     fn take(&mut self, sample: SourceSample) {
         self.meter.take(sample.side, sample.time);
         let newest = &mut self.newest[sample.side as usize];
-        // A packet may say only some of the sensors: those of the others stay to be seen.
+        // A packet may contain only some sensors; the last values of the others are kept.
         let (mut flex, mut bends) = newest.as_ref().map_or_else(Default::default, |old| (old.flex, old.bends));
         flex.update(&sample.flex);
         bends.update(&sample.bends);
@@ -113,7 +141,6 @@ fn view<'a>(profile: &'a DeviceProfile, handle: &SourceHandle, heard: &'a Heard,
     let now = epoch.elapsed().as_secs_f64();
     View {
         profile,
-        style: Style::of_stdout(),
         now,
         state: handle.state(),
         states: [Side::Left, Side::Right].map(|side| handle.state_of(side)),

@@ -6,44 +6,43 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow, bail};
 
-use super::playback::opener;
 use crate::assets::{DeviceKind, Files, Port};
-use crate::cli::gear::open_profile_from;
 use crate::cli::{Talk, interrupt, outputs};
 use crate::devices::wire::{Opened, Wire};
 use crate::devices::{SourceState, start_on};
 use crate::protocol::Link;
 use crate::record::{RawEvent, RawHeader, RawRecorder};
+use crate::runtime::{average_hands, open_profile_from, opener};
 
-/// What to record.
+/// Arguments of `devices record`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A profile (.toml) or the name of a shipped one, with `@PORT` for another port.
+    /// Device profile (.toml) or the name of a shipped profile; `@PORT` overrides its port
     #[arg(value_name = "PROFILE[@PORT]")]
     device: String,
-    /// The file to write.
+    /// Output file
     #[arg(long, value_name = "FILE.fpraw")]
     out: PathBuf,
-    /// Seconds to record; until the program is ended if left out.
+    /// Seconds to record [default: until the program ends]
     #[arg(long)]
     seconds: Option<f64>,
 }
 
-/// How often the file is brought up to date: what a crash may cost at most.
+/// Flush interval of the file: the maximum loss in a crash.
 const FLUSH: Duration = Duration::from_millis(250);
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let files = Files::default();
     let (profile, path) = open_profile_from(&files, &arguments.device)?;
     let DeviceKind::Wire(format) = profile.kind else {
-        bail!("{} has no bytes to record: only gloves and trackers on lines have", profile.name);
+        bail!("{} has no raw bytes to record: only gloves and trackers on serial ports, USB or UDP do", profile.name);
     };
     if matches!(&profile.port, Port::Named(port) if std::path::Path::new(port) == arguments.out) {
-        bail!("{} cannot be recorded into itself", arguments.out.display());
+        bail!("{} cannot be recorded onto itself", arguments.out.display());
     }
     outputs::check(&[("--out", &arguments.out)], &files.paths())?;
     let length = arguments.seconds.map(Duration::try_from_secs_f64).transpose();
-    let length = length.context("`--seconds` is a number of seconds")?;
+    let length = length.context("`--seconds` must be a non-negative number of seconds")?;
     let baud = match format.link() {
         Link::Serial { speeds } => profile.baud.unwrap_or(speeds[0]),
         _ => 0,
@@ -66,10 +65,10 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         own.note(RawEvent::Opened, &[]);
         Ok(Opened { wire: Box::new(Tap { wire, kept: own.clone() }), port })
     };
-    let source = start_on(&profile, format, &super::average_hands()?, epoch, listened)
-        .with_context(|| format!("no thread can be started for {}", profile.name))?;
+    let source = start_on(&profile, format, &average_hands()?, epoch, listened)
+        .with_context(|| format!("cannot start a thread for {}", profile.name))?;
     let (mut state, mut hint) = (SourceState::Connecting, None::<String>);
-    // Ctrl-C ends the recording, whole.
+    // Ctrl-C ends the recording cleanly.
     interrupt::listen();
     while length.is_none_or(|length| epoch.elapsed() < length) && !interrupt::is_asked() {
         let left = length.map_or(FLUSH, |length| length.saturating_sub(epoch.elapsed()));
@@ -91,7 +90,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let (pieces, bytes) =
         kept.bring_up_to_date().map_err(|error| anyhow!("cannot write {}: {error}", arguments.out.display()))?;
     if bytes == 0 {
-        bail!("{} holds nothing: {complaint}", arguments.out.display());
+        bail!("{} is empty: {complaint}", arguments.out.display());
     }
     println!(
         "{}: {bytes} bytes in {pieces} pieces, {:.1} s, of {}",
@@ -102,7 +101,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A recording that is written by whoever has the line.
+/// A recording shared with the thread that reads the device.
 #[derive(Clone)]
 struct Kept(Arc<Mutex<Writing>>);
 
@@ -111,7 +110,7 @@ struct Writing {
     epoch: Instant,
     pieces: u64,
     bytes: u64,
-    /// What went wrong first.
+    /// The first error.
     failed: Option<String>,
 }
 
@@ -133,7 +132,7 @@ impl Kept {
         }
     }
 
-    /// Makes sure that all is in the file: pieces and bytes that the device has said so far.
+    /// Flushes the file; returns the number of chunks and bytes received so far.
     fn bring_up_to_date(&self) -> Result<(u64, u64), String> {
         let mut writing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(failed) = &writing.failed {
@@ -144,7 +143,7 @@ impl Kept {
     }
 }
 
-/// A line that is listened to.
+/// A connection whose bytes are recorded.
 struct Tap {
     wire: Box<dyn Wire>,
     kept: Kept,

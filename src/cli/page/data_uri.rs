@@ -1,11 +1,11 @@
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// A picture as an address that is the picture itself.
+/// A picture as a data URI.
 pub fn data_uri(png: &[u8]) -> String {
     format!("data:image/png;base64,{}", base64(png))
 }
 
-/// Bytes as letters, three bytes as four (RFC 4648, §4).
+/// Base64 (RFC 4648, §4).
 fn base64(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_standards_examples_come_out() {
+    fn the_examples_of_the_standard_are_reproduced() {
         let known = [
             ("", ""),
             ("f", "Zg=="),

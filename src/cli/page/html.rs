@@ -1,45 +1,44 @@
 use std::fmt::Write;
 
-/// A page that is written from the top. Every element that is opened is closed, every word and attribute escaped, and empty
-/// elements are closed too, so that parsers of XML read it as well.
+/// An HTML writer. All elements are closed, and text and attributes are escaped, so the output is also well-formed XML.
 #[derive(Default)]
 pub struct Page {
     text: String,
 }
 
-/// Names and values.
+/// Attribute names and values.
 pub type Attributes<'a> = &'a [(&'a str, &'a str)];
 
 impl Page {
-    /// An element with something inside.
+    /// An element with content.
     pub fn element(&mut self, name: &str, attributes: Attributes<'_>, inside: impl FnOnce(&mut Self)) {
         self.tag(name, attributes);
         self.text.push('>');
         inside(self);
-        // Writing to a string cannot fail, here and below.
+        // Writing to a string does not fail, here and below.
         let _ = write!(self.text, "</{name}>");
         if !matches!(name, "td" | "th" | "span" | "b" | "code") {
             self.text.push('\n');
         }
     }
 
-    /// An element with words inside.
+    /// An element with text content.
     pub fn words(&mut self, name: &str, attributes: Attributes<'_>, words: &str) {
         self.element(name, attributes, |page| page.say(words));
     }
 
-    /// An element that is always empty.
+    /// A void element.
     pub fn empty(&mut self, name: &str, attributes: Attributes<'_>) {
         self.tag(name, attributes);
         self.text.push_str("/>\n");
     }
 
-    /// Words.
+    /// Text.
     pub fn say(&mut self, words: &str) {
         self.text.push_str(&escaped(words));
     }
 
-    /// Markup that is well-formed already: a drawing or a style sheet.
+    /// Well-formed markup: a drawing or a style sheet.
     pub fn insert(&mut self, markup: &str) {
         self.text.push_str(markup);
     }
@@ -65,7 +64,7 @@ fn escaped(words: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // No document may have them, escaped or not.
+            // Characters that HTML forbids, escaped or not.
             letter if letter.is_control() && !letter.is_whitespace() => out.push('\u{fffd}'),
             letter => out.push(letter),
         }
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_and_attributes_cannot_break_out() {
+    fn text_and_attributes_are_escaped() {
         let mut page = Page::default();
         page.element("p", &[("title", "\"><script>")], |page| {
             page.say("a < b & \u{1}c");

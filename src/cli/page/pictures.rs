@@ -1,18 +1,18 @@
 use crate::assets::Scene;
 
-/// What is drawn of a scene.
+/// Data to draw a scene.
 #[cfg(feature = "viewer")]
 pub type Shot = crate::viewer::Figure;
 
-/// Nothing: this program cannot draw.
+/// Empty: this build cannot draw.
 #[cfg(not(feature = "viewer"))]
 pub struct Shot;
 
-/// A scene as it is now.
+/// The current state of a scene.
 #[cfg(feature = "viewer")]
 pub fn shot(scene: &Scene) -> Shot {
     use crate::cli::render::{From, Layer, scene_figure};
-    let from = if scene.models.is_empty() { From::Oblique } else { From::Side };
+    let from = if scene.world.bodies.hand_ids().is_empty() { From::Oblique } else { From::Side };
     let mut figure = scene_figure(scene, &[Layer::Skin, Layer::Forces], from);
     figure.size = (640, 480);
     figure
@@ -23,7 +23,7 @@ pub fn shot(_scene: &Scene) -> Shot {
     Shot
 }
 
-/// The pictures as PNG files, or why there are none.
+/// The pictures as PNG files, or the reason why there are none.
 #[cfg(feature = "viewer")]
 pub fn draw(shots: &[Shot]) -> Result<Vec<Vec<u8>>, String> {
     let drawn = crate::viewer::draw_all(shots).map_err(|error| error.to_string())?;
@@ -32,5 +32,5 @@ pub fn draw(shots: &[Shot]) -> Result<Vec<Vec<u8>>, String> {
 
 #[cfg(not(feature = "viewer"))]
 pub fn draw(_shots: &[Shot]) -> Result<Vec<Vec<u8>>, String> {
-    Err("the program was built without the feature `viewer`".into())
+    Err("this build does not have the Cargo feature `viewer`".into())
 }

@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use super::solvers::{Answer, Which, solve_all, solve_by};
 use super::{contents, read};
 
-/// What to solve.
+/// Arguments of `problem solve`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A saved problem: text, or an FCLIB file (.hdf5).
+    /// Saved problem: text, or an FCLIB file (.hdf5)
     file: PathBuf,
-    /// Run only this solver.
+    /// Run only this solver
     #[arg(long, value_enum)]
     solver: Option<Which>,
-    /// Print JSON, with all forces.
+    /// Print JSON with all forces
     #[arg(long)]
     json: bool,
 }
@@ -26,7 +26,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => solve_all(&problem),
         Some(which) => match solve_by(&problem, which) {
             Some(answer) => (vec![answer], Vec::new()),
-            None => bail!("{file}: this solver has point contacts alone, and the problem has other laws too"),
+            None => bail!("{file}: this solver supports point contacts only, and the problem has other laws"),
         },
     };
     if arguments.json {

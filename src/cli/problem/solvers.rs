@@ -8,15 +8,15 @@ use crate::solver::{
     natural_map_residual, principal_pivoting, pyramid_lcp,
 };
 
-/// Sides of the friction pyramids that stand in for the cone.
+/// Numbers of sides of the friction pyramids that approximate the cone.
 const SIDES: [usize; 3] = [4, 8, 16];
 /// Complementarity problems with more unknowns than this may take minutes.
 const MOST_UNKNOWNS: usize = 1000;
 
-/// Natural-map residual that plain sweeps go on to, and how many there are at most.
+/// Target natural-map residual of plain sweeps, and their maximum number.
 const SWEEPS: (f64, usize) = (1e-9, 5000);
 
-/// A solver by its name.
+/// Solver by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Which {
     /// Block Gauss–Seidel with Newton's method or Anderson's acceleration, as in the step.
@@ -27,7 +27,7 @@ pub enum Which {
     Proximal,
 }
 
-/// The answer of one solver; `None` if the problem has laws that it does not know.
+/// Result of one solver; `None` if it does not support a law of the problem.
 pub fn solve_by(problem: &ContactProblem, which: Which) -> Option<Answer> {
     match which {
         Which::GaussSeidel => Some(gauss_seidel(problem, false)),
@@ -61,36 +61,36 @@ fn by_residual(
     })
 }
 
-/// One solver's answer.
+/// Result of one solver.
 pub struct Answer {
-    /// Who.
+    /// Name.
     pub solver: String,
-    /// Whether the others are compared with it.
+    /// Whether it is the reference of the comparison.
     pub is_reference: bool,
-    /// Whether friction was left out, so that only the normal rows were solved.
+    /// Whether friction was omitted, so that only the normal rows were solved.
     pub frictionless: bool,
-    /// How it ended, in words.
+    /// Status as text.
     pub status: String,
     /// Whether there is a solution.
     pub solved: bool,
-    /// Sweeps of Gauss–Seidel.
+    /// Number of sweeps of Gauss–Seidel.
     pub iterations: Option<usize>,
     /// Residual of Gauss–Seidel.
     pub residual: Option<f64>,
-    /// Natural-map residual, of problems with point contacts alone.
+    /// Natural-map residual; only for problems with point contacts alone.
     pub natural: Option<f64>,
     /// Time, ms.
     pub ms: f64,
-    /// Forces along the rows of its problem.
+    /// Forces along the rows of the problem.
     pub forces: Vec<f64>,
-    /// Difference from Gauss–Seidel's forces on the same rows, as a part of those.
+    /// Difference from the forces of Gauss–Seidel on the same rows, relative to them.
     pub force_difference: f64,
-    /// Largest difference of a velocity, as a part of the largest free velocity. It stays small where forces can be
-    /// spread in several ways.
+    /// Largest velocity difference, relative to the largest free velocity. It stays small where the force distribution
+    /// is not unique.
     pub velocity_difference: f64,
 }
 
-/// The answers, and what is to be said about solvers that do not fit.
+/// The results, and notes on solvers that do not apply.
 pub fn solve_all(problem: &ContactProblem) -> (Vec<Answer>, Vec<String>) {
     let mut answers = vec![gauss_seidel(problem, false)];
     let mut notes = Vec::new();
@@ -101,9 +101,7 @@ pub fn solve_all(problem: &ContactProblem) -> (Vec<Answer>, Vec<String>) {
     if problem.laws.iter().all(|law| matches!(law, Law::Coulomb { .. })) {
         pyramids(problem, &mut answers, &mut notes);
     } else {
-        notes.push(
-            "no pyramids: they stand in for the cone of point contacts, and the problem has other laws too".into(),
-        );
+        notes.push("no pyramids: they approximate the cone of point contacts, and the problem has other laws".into());
     }
     let (m, q, rows) = frictionless_lcp(problem);
     if rows.is_empty() {
@@ -111,7 +109,7 @@ pub fn solve_all(problem: &ContactProblem) -> (Vec<Answer>, Vec<String>) {
         return (answers, notes);
     }
     if problem.laws.iter().any(|law| matches!(law, Law::Equality(_))) {
-        notes.push("without friction: attachments are left out too".into());
+        notes.push("without friction: attachments are omitted too".into());
     }
     let smooth = without_friction(&m, &q);
     let reference = answers.len();
@@ -200,7 +198,7 @@ fn complementarity(
 }
 
 impl Answer {
-    /// With the differences from other forces on the same problem.
+    /// Adds the differences from the forces of another solver on the same problem.
     fn compared(mut self, reference: &[f64], problem: &ContactProblem) -> Self {
         let norm = |forces: &mut dyn Iterator<Item = f64>| forces.map(|f| f * f).sum::<f64>().sqrt();
         let apart = norm(&mut self.forces.iter().zip(reference).map(|(a, b)| a - b));

@@ -6,12 +6,12 @@ use anyhow::bail;
 use super::{Arguments, From, Layer};
 use crate::assets::{FileKind, Files, Scene, builtin_hand_file, file_kind};
 use crate::body::{Hand, HandOptions};
-use crate::cli::player::{Player, shipped};
 use crate::cli::{Talk, load_model, outputs, write_file};
+use crate::runtime::{Session, shipped_path};
 use crate::tracking::Side;
 use crate::viewer::{Camera, Figure, Frame, Layers, Look, Picture, Stage, animated_png, draw_all, full_scale};
 
-/// Draws what the command line asks for.
+/// Renders what the command line requests.
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let times = times(arguments)?;
     outputs::check(&[("--out", &arguments.out)], arguments.file.as_slice())?;
@@ -23,33 +23,33 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     write(&draw_all(&figures)?, arguments, talk)
 }
 
-/// Whether a hand is named: a shipped one, or the file of one.
+/// Whether the argument is a hand: a shipped one or a hand file.
 fn is_hand(file: &Path) -> anyhow::Result<bool> {
-    let path = shipped(file);
+    let path = shipped_path(file);
     if path.extension().is_some_and(|e| e == "toml") && Files::default().is_there(&path) {
         return Ok(file_kind(&path)? != FileKind::Scene);
     }
     Ok(file.to_str().is_some_and(|name| builtin_hand_file(name).is_some()))
 }
 
-/// The times to draw, in ascending order.
+/// The times to render, in ascending order.
 fn times(arguments: &Arguments) -> anyhow::Result<Vec<f64>> {
     let Some(to) = arguments.to else { return Ok(vec![arguments.at]) };
     let (from, every) = (arguments.from_time, arguments.every);
     if to < from || every <= 0.0 {
-        bail!("a range of times ends after it begins, and has some time between its pictures");
+        bail!("a range needs an end after its start and a positive time between pictures");
     }
     let count = ((to - from) / every + 1e-6) as usize + 1;
-    if count > MOST {
-        bail!("a range of {count} pictures; at most {MOST} are drawn at once");
+    if count > MAX_PICTURES {
+        bail!("a range of {count} pictures; the maximum is {MAX_PICTURES}");
     }
     Ok((0..count).map(|i| from + i as f64 * every).collect())
 }
 
-/// Most pictures of a range.
-const MOST: usize = 1000;
+/// Maximum number of pictures of a range.
+const MAX_PICTURES: usize = 1000;
 
-/// One picture, numbered ones, or an animation.
+/// Writes one picture, numbered ones, or an animation.
 fn write(pictures: &[Picture], arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let out = &arguments.out;
     if arguments.to.is_none() {
@@ -69,14 +69,14 @@ fn write(pictures: &[Picture], arguments: &Arguments, talk: Talk) -> anyhow::Res
     Ok(())
 }
 
-/// The file of one picture of a range: `ball.png` becomes `ball-0007.png`.
+/// File of one picture of a range: `ball.png` becomes `ball-0007.png`.
 fn numbered(out: &Path, number: usize) -> PathBuf {
     let stem = out.file_stem().map_or("picture".into(), |stem| stem.to_string_lossy());
     let ending = out.extension().map_or("png".into(), |e| e.to_string_lossy());
     out.with_file_name(format!("{stem}-{number:04}.{ending}"))
 }
 
-/// A hand by itself, in one of its poses.
+/// A hand alone, in one of its poses.
 fn hand(arguments: &Arguments, talk: Talk) -> anyhow::Result<Figure> {
     let model = Arc::new(load_model(arguments.file.as_ref(), talk)?);
     if model.description.pose(&arguments.pose).is_none() {
@@ -85,44 +85,43 @@ fn hand(arguments: &Arguments, talk: Talk) -> anyhow::Result<Figure> {
     }
     let mut scene = Scene::default();
     let options = HandOptions { pose: arguments.pose.clone(), ..Default::default() };
-    scene.world.add_hand(Hand::new(model.clone(), &options));
-    scene.models.push(model);
+    scene.world.add(Hand::new(model.clone(), &options)?);
     let (stage, frame) = (Stage::of(&scene), Frame::of(&scene.world));
     let from = arguments.from.unwrap_or(From::Back);
     let mut camera = stage.camera([&frame], &look(arguments, hand_look(from, &scene)));
     if arguments.look.is_none() && matches!(from, From::Back | From::Palm) {
-        // Fingers up.
+        // Fingers pointing up.
         camera.up = [0.0, 0.0, -1.0];
     }
     Ok(stage.figure(&frame, &layers(&arguments.show), camera))
 }
 
-/// Moments of something that is played. All are seen by one camera and coloured by one scale.
+/// Renders moments of a run. All share one camera and one colour scale.
 fn played(file: &Path, times: &[f64], arguments: &Arguments, talk: Talk) -> anyhow::Result<Vec<Figure>> {
-    let mut player = Player::load(file, &arguments.changes.settings([]))?;
-    let mut stage = Stage::of(&player.scene());
-    let dt = player.scene().world.parameters.dt;
+    let mut session = Session::load(file, &arguments.changes.settings([]))?;
+    let mut stage = Stage::of(&session.scene());
+    let dt = session.scene().world.parameters.dt;
     let (mut frames, mut captions) = (Vec::new(), Vec::new());
     for time in times {
         let steps = (time / dt).round() as u64;
-        while player.steps() < steps && !has_ended(&player) {
-            player.step()?;
+        while session.steps() < steps && !has_ended(&session) {
+            session.step()?;
         }
-        let scene = player.scene();
+        let scene = session.scene();
         let clock = std::time::Instant::now();
         frames.push(Frame::of(&scene.world));
         let (copied, step) = (1e6 * clock.elapsed().as_secs_f64(), 1e6 * scene.world.times().total);
         drop(scene);
-        if player.steps() < steps {
-            let end = player.steps() as f64 * dt;
-            talk.say(format_args!("it ended at {end:.2} s; that is drawn in place of {time:.2} s"));
-        } else if let Some(end) = past_end(&player, steps) {
-            talk.say(format_args!("the scene ends at {end:.2} s; it was simulated on to {time:.2} s, without motions"));
+        if session.steps() < steps {
+            let end = session.steps() as f64 * dt;
+            talk.say(format_args!("it ended at {end:.2} s; rendering that instead of {time:.2} s"));
+        } else if let Some(end) = past_end(&session, steps) {
+            talk.say(format_args!("the scene ends at {end:.2} s; simulated on to {time:.2} s without motions"));
         }
         talk.whisper(format_args!(
-            "copied what moves at {time:.2} s in {copied:.0} µs; the step before took {step:.0} µs"
+            "copied the state at {time:.2} s in {copied:.0} µs; the previous step took {step:.0} µs"
         ));
-        captions.push(if arguments.caption { caption(&player) } else { Vec::new() });
+        captions.push(if arguments.caption { caption(&session) } else { Vec::new() });
     }
     stage.full_pressure = full_scale(high_pressure(&frames));
     let fitted = || stage.camera(&frames, &look(arguments, arguments.from.map_or(stage.look(), scene_look)));
@@ -137,7 +136,7 @@ fn played(file: &Path, times: &[f64], arguments: &Arguments, talk: Talk) -> anyh
     Ok(figures.collect())
 }
 
-/// The pressure that all but a twentieth of the points stay below: a few at sharp edges would leave no colours for the rest.
+/// 95th percentile of the pressure. The maximum at sharp edges would compress the colour scale.
 fn high_pressure(frames: &[Frame]) -> f64 {
     let mut pressures: Vec<f64> =
         frames.iter().flat_map(|frame| &frame.pressures).map(|point| point.pressure).collect();
@@ -145,79 +144,79 @@ fn high_pressure(frames: &[Frame]) -> f64 {
     pressures.get(pressures.len().saturating_sub(1) * 19 / 20).copied().unwrap_or(0.0)
 }
 
-/// The end of a scene, s, if it lies before a step.
-fn past_end(player: &Player, step: u64) -> Option<f64> {
-    let dt = player.scene().world.parameters.dt;
-    player.length().filter(|length| *length < step).map(|length| length as f64 * dt)
+/// End of a scene, s, if it lies before a step.
+fn past_end(session: &Session, step: u64) -> Option<f64> {
+    let dt = session.scene().world.parameters.dt;
+    session.length().filter(|length| *length < step).map(|length| length as f64 * dt)
 }
 
-/// Whether what is played is over for good: a recording and a script have nothing after their end, a scene could go on.
-fn has_ended(player: &Player) -> bool {
-    player.is_over() && (player.recording().is_some() || is_task(player))
+/// Whether the run is over for good: recordings and scripts end, a scene can continue.
+fn has_ended(session: &Session) -> bool {
+    session.is_over() && (session.recording().is_some() || is_task(session))
 }
 
 #[cfg(feature = "script")]
-fn is_task(player: &Player) -> bool {
-    player.script().is_some()
+fn is_task(session: &Session) -> bool {
+    session.script().is_some()
 }
 
 #[cfg(not(feature = "script"))]
-fn is_task(_player: &Player) -> bool {
+fn is_task(_session: &Session) -> bool {
     false
 }
 
-/// What is played, which trial of several, its time, and how a task ended.
-fn caption(player: &Player) -> Vec<String> {
-    let (trial, trials) = (player.trial(), trials(player));
-    let scene = player.scene();
+/// Label: source, trial, time, and task result.
+fn caption(session: &Session) -> Vec<String> {
+    let (trial, trials) = (session.trial(), trials(session));
+    let scene = session.scene();
     let trial = if trials > 1 { format!(", trial {trial} of {trials}") } else { String::new() };
     let mut lines = vec![format!("{}{trial}, {:.2} s", scene.name, scene.world.time())];
     drop(scene);
-    lines.extend(ending(player));
+    lines.extend(ending(session));
     lines
 }
 
 #[cfg(feature = "script")]
-fn trials(player: &Player) -> u64 {
-    player.script().map_or(1, crate::script::ScriptRun::planned_trials)
+fn trials(session: &Session) -> u64 {
+    session.script().map_or(1, crate::script::ScriptRun::planned_trials)
 }
 
 #[cfg(not(feature = "script"))]
-fn trials(_player: &Player) -> u64 {
+fn trials(_session: &Session) -> u64 {
     1
 }
 
 #[cfg(feature = "script")]
-fn ending(player: &Player) -> Option<String> {
-    let (success, reason) = match player.outcome() {
+fn ending(session: &Session) -> Option<String> {
+    let (success, reason) = match session.outcome() {
         Some(outcome) => (outcome.success, outcome.reason.clone()),
-        // The last step of a trial that others follow.
-        None => player.script()?.ended_trial().map(|trial| (trial.success, trial.reason.clone()))?,
+        // The last step of a trial that is followed by another.
+        None => session.script()?.ended_trial().map(|trial| (trial.success, trial.reason.clone()))?,
     };
     let end = if success { "done" } else { "failed" };
     Some(if reason.is_empty() { end.into() } else { format!("{end}: {reason}") })
 }
 
 #[cfg(not(feature = "script"))]
-fn ending(_player: &Player) -> Option<String> {
+fn ending(_session: &Session) -> Option<String> {
     None
 }
 
-/// A look as the command line wants it, where it says nothing the given one.
+/// The view of the command line; unspecified values come from the default.
 fn look(arguments: &Arguments, otherwise: Look) -> Look {
     let (width, height) = arguments.size;
     let [azimuth, elevation] = arguments.look.unwrap_or([otherwise.azimuth, otherwise.elevation]);
     Look { azimuth, elevation, zoom: arguments.zoom, aspect: f64::from(width) / f64::from(height) }
 }
 
-/// Everything in a scene as it is now, as a figure.
+/// Snapshot of the scene as a figure.
 pub fn scene_figure(scene: &Scene, shown: &[Layer], from: From) -> Figure {
     let (stage, frame) = (Stage::of(scene), Frame::of(&scene.world));
     let camera: Camera = stage.viewpoint().unwrap_or_else(|| stage.camera([&frame], &scene_look(from)));
     stage.figure(&frame, &layers(shown), camera)
 }
 
-/// Names of the command line as layers.
+/// Command-line layer names as layers.
 fn layers(shown: &[Layer]) -> Layers {
     let mut layers = Layers::NONE;
     for layer in shown {
@@ -251,7 +250,7 @@ fn scene_look(from: From) -> Look {
 }
 
 fn hand_look(from: From, scene: &Scene) -> Look {
-    let is_left = scene.models.first().is_some_and(|model| model.description.side == Side::Left);
+    let is_left = scene.models().next().is_some_and(|model| model.description.side == Side::Left);
     let [azimuth, elevation] = match from {
         From::Back => [-22.0, 75.0],
         From::Palm => [-22.0, -75.0],

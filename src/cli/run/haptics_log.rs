@@ -1,21 +1,18 @@
 use std::path::Path;
 
-use crate::body::HandId;
-use crate::cli::feeling;
-use crate::cli::gear::Gear;
-use crate::cli::player::Player;
-use crate::devices::Touch;
+use crate::devices::HandForces;
 use crate::record::{Column, CsvWriter, Kind, without_noise};
+use crate::runtime::{DeviceSet, Session, haptic_feedback};
 use crate::tracking::{Finger, Side};
 
-/// A table of what the hands feel and what their devices are told, with a line for every step.
+/// A table of the forces on the hands and the levels sent to their devices, with a row for every step.
 ///
-/// `HAND_PART_force`, N, and `HAND_PART_pressure`, Pa, of each hand of the scene; `DEVICE_SIDE_PART` from 0 to 1 of each device and each
-/// hand that it is for. Of a device that vibrates as a whole the six parts are the same.
+/// `HAND_PART_force`, N, and `HAND_PART_pressure`, Pa, for each hand of the scene; `DEVICE_SIDE_PART` from 0 to 1 for
+/// each device and each of its hands. The six parts are equal for a device that vibrates as a whole.
 pub struct HapticsLog {
     table: CsvWriter,
     hands: Vec<String>,
-    /// Places of the devices among those that are worn, with the hands they are for.
+    /// Indices of the devices, with the hands they are for.
     devices: Vec<(usize, Side)>,
     row: Vec<f64>,
 }
@@ -24,23 +21,23 @@ fn parts() -> impl Iterator<Item = &'static str> {
     Finger::ALL.into_iter().map(Finger::name).chain(["palm"])
 }
 
-/// What a device is called in the name of a column.
+/// Column prefix of a device.
 fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
 }
 
 impl HapticsLog {
-    /// Begins the table of what is played.
-    pub fn create(file: &Path, player: &Player) -> anyhow::Result<Self> {
+    /// Creates the table of a session.
+    pub fn create(file: &Path, session: &Session) -> anyhow::Result<Self> {
         let column = |name: String, unit| Column { name, unit, kind: Kind::Real };
         let mut columns = vec![column("time".into(), "s")];
-        let hands = player.scene().names.hands.clone();
+        let hands = session.scene().hand_names().map(String::from).collect::<Vec<_>>();
         for hand in &hands {
             columns.extend(parts().map(|part| column(format!("{hand}_{part}_force"), "N")));
             columns.extend(parts().map(|part| column(format!("{hand}_{part}_pressure"), "Pa")));
         }
         let mut devices = Vec::new();
-        for (place, name, only) in player.worn().into_iter().flat_map(Gear::felt_by) {
+        for (place, name, only) in session.devices().into_iter().flat_map(DeviceSet::haptic_devices) {
             for side in [Side::Left, Side::Right].into_iter().filter(|side| only.is_none_or(|own| own == *side)) {
                 let (name, side_name) = (plain(name), side.name());
                 columns.extend(parts().map(|part| column(format!("{name}_{side_name}_{part}"), "")));
@@ -50,29 +47,30 @@ impl HapticsLog {
         Ok(Self { table: CsvWriter::create(file, &columns)?, hands, devices, row: Vec::new() })
     }
 
-    /// Adds the line of the last step.
-    pub fn add(&mut self, player: &Player) -> anyhow::Result<()> {
-        let scene = player.scene();
+    /// Adds the row of the last step.
+    pub fn add(&mut self, session: &Session) -> anyhow::Result<()> {
+        let scene = session.scene();
         self.row.clear();
         self.row.push(without_noise(scene.world.time()));
         for name in &self.hands {
-            // A hand that is gone feels nothing that could be told.
+            // The hand was removed.
             let Some(hand) = scene.hand(name) else {
                 self.row.extend([f64::NAN; 12]);
                 continue;
             };
-            let side = scene.world.bodies.hands[hand].model().description.side;
-            let Touch { fingers, palm, pressure, .. } = feeling::touch(&scene.world, HandId::at(hand), side);
+            let side = scene.world.bodies.hand(hand).model().description.side;
+            let HandForces { fingers, palm, pressure, .. } =
+                haptic_feedback::of_hand(&scene.world, scene.world.bodies.hand_ids()[hand], side);
             self.row.extend(fingers.into_iter().chain([palm]).chain(pressure));
         }
         for (place, side) in &self.devices {
-            let told = player.worn().map(|gear| gear.told(*place, *side).all());
+            let told = session.devices().map(|devices| devices.sent_levels(*place, *side).all());
             self.row.extend(told.unwrap_or([f64::NAN; 6]));
         }
         Ok(self.table.add(&self.row)?)
     }
 
-    /// Makes sure that everything is in the file.
+    /// Writes everything to the file.
     pub fn finish(self) -> anyhow::Result<()> {
         Ok(self.table.finish()?)
     }

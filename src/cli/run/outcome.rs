@@ -22,7 +22,7 @@ pub fn as_json(outcome: &TaskOutcome) -> Value {
     })
 }
 
-/// The same for people.
+/// The same as text.
 pub fn print(outcome: &TaskOutcome) {
     println!();
     for phase in &outcome.phases {

@@ -1,26 +1,29 @@
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::assets::Scene;
+use crate::body::SoftBody;
 use crate::sim::{StageTimes, World};
 use crate::tracking::PHALANGES;
 
-/// What became of a run.
+/// Summary of a run.
 #[derive(Default)]
 pub struct Summary {
     contacts: Count,
     constraints: Count,
     iterations: Count,
-    /// Times of each step's stages.
+    /// Stage times of each step.
     times: Vec<StageTimes>,
     step: Vec<f64>,
     penetration: f64,
     residual: f64,
     unconverged: usize,
-    /// Time that the run took, s.
+    /// Wall time of the run, s.
     pub wall: f64,
 }
 
-/// A count that is taken every step.
+/// A count sampled every step.
 #[derive(Default)]
 struct Count {
     sum: usize,
@@ -38,7 +41,7 @@ impl Count {
     }
 }
 
-/// Times in milliseconds: half of the steps took less than the median, one in a hundred more than the 99th percentile.
+/// Statistics of times, ms.
 pub struct Spread {
     pub median: f64,
     pub p99: f64,
@@ -62,7 +65,7 @@ impl Spread {
 }
 
 impl Summary {
-    /// Takes a step in that took some seconds.
+    /// Adds a step of some duration, s.
     pub fn add(&mut self, world: &World, seconds: f64) {
         let statistics = world.statistics();
         self.contacts.add(statistics.contacts);
@@ -89,7 +92,7 @@ impl Summary {
             "sim_seconds": self.sim_seconds(world),
             "wall_seconds": self.wall,
             "realtime_factor": self.realtime_factor(world),
-            "phalanges": PHALANGES * world.bodies.hands.len(),
+            "phalanges": PHALANGES * world.bodies.hand_ids().len(),
             "tetrahedra": tetrahedra(scene),
             "contacts": count(&self.contacts),
             "constraints": count(&self.constraints),
@@ -107,20 +110,17 @@ impl Summary {
         })
     }
 
-    /// The same for people.
+    /// The same as text.
     pub fn print(&self, scene: &Scene) {
         let (world, steps) = (&scene.world, self.step.len());
         let contact = &world.parameters.contact;
         let bodies = &world.bodies;
         println!("{}: {steps} steps of {} ms", scene.name, 1e3 * world.parameters.dt);
         println!();
-        let counts = [
-            ("hands", bodies.hands.len()),
-            ("rigid", bodies.rigid.len()),
-            ("soft", bodies.soft.len()),
-            ("fixed", bodies.fixed.len()),
-        ];
-        let counts = counts.map(|(kind, count)| format!("{kind} {count}")).join(", ");
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        bodies.iter().for_each(|(_, body)| *kinds.entry(body.kind()).or_default() += 1);
+        let counts: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        let counts = counts.join(", ");
         println!("bodies          {counts}; tetrahedra {}", tetrahedra(scene));
         println!("contact         {}, friction {}", contact.method.name(), contact.friction.name());
         let factor = self.realtime_factor(world);
@@ -129,7 +129,7 @@ impl Summary {
         let (residual, unconverged) = (self.residual, self.unconverged);
         println!("solver          residual {residual:.1e} at most, {unconverged} times not converged");
         println!();
-        println!("{:<15} {:>9} {:>9}", "a step", "mean", "max");
+        println!("{:<15} {:>9} {:>9}", "per step", "mean", "max");
         for (name, count) in
             [("contacts", &self.contacts), ("constraints", &self.constraints), ("iterations", &self.iterations)]
         {
@@ -142,23 +142,24 @@ impl Summary {
             println!("{:<15} {:>9.4} {:>9.4} {:>9.4}", name.replace('_', " "), t.median, t.p99, t.max);
         }
         println!();
-        if !bodies.rigid.is_empty() {
+        let movable = || bodies.iter().filter(|(_, body)| body.mass().is_some());
+        if movable().next().is_some() {
             println!("{:<15} {:>9} {:>9} {:>9}   velocity (m/s)", "at the end (m)", "x", "y", "z");
         }
-        for (name, body) in scene.names.rigid.iter().zip(&bodies.rigid) {
-            let p = body.pose().translation.vector;
-            println!("{name:<15} {:>9.4} {:>9.4} {:>9.4}   {:.4}", p.x, p.y, p.z, body.linear_velocity().norm());
+        for (id, body) in movable() {
+            let (name, p) = (bodies.name(id), body.pose().translation.vector);
+            println!("{name:<15} {:>9.4} {:>9.4} {:>9.4}   {:.4}", p.x, p.y, p.z, body.centre_velocity().norm());
         }
         println!("state           {:016x}", world.state_hash());
     }
 
-    /// Times of the stages, by name.
+    /// Statistics of the stages by name.
     fn stages(&self) -> impl Iterator<Item = (&'static str, Spread)> + '_ {
         let samples = |place: usize| self.times.iter().map(|t| t.stages()[place]).collect::<Vec<_>>();
         StageTimes::NAMES.into_iter().enumerate().map(move |(place, name)| (name, Spread::of(&samples(place))))
     }
 
-    /// Times of everything but free motion and proximity.
+    /// Statistics of all stages except free motion and proximity.
     fn contact(&self) -> Spread {
         Spread::of(&self.times.iter().map(StageTimes::contact).collect::<Vec<_>>())
     }
@@ -180,15 +181,15 @@ impl Summary {
         self.sim_seconds(world) / self.wall.max(f64::MIN_POSITIVE)
     }
 
-    /// Time of all steps, s; a script's trials begin at zero again.
+    /// Simulated time of all steps, s; the time of a script's trial starts at zero.
     fn sim_seconds(&self, world: &World) -> f64 {
         self.step.len() as f64 * world.parameters.dt
     }
 }
 
-/// Elements of the phalanges and of the soft bodies.
+/// Number of elements of phalanges and soft bodies.
 fn tetrahedra(scene: &Scene) -> usize {
-    let phalanges = scene.models.iter().flat_map(|model| &model.meshes[1..]).map(|mesh| mesh.tissue.tets.len());
-    let soft = scene.soft_meshes.iter().map(|mesh| mesh.tets.len());
+    let phalanges = scene.models().flat_map(|model| &model.meshes[1..]).map(|mesh| mesh.tissue.tets.len());
+    let soft = scene.world.bodies.of::<SoftBody>().map(|(_, body)| body.model().elements().len());
     phalanges.chain(soft).sum()
 }

@@ -1,10 +1,10 @@
 use std::path::Path;
 
 use super::haptics_log::HapticsLog;
-use crate::cli::player::Player;
 use crate::record::{Columns, CsvWriter, ParquetWriter};
+use crate::runtime::Session;
 
-/// Tables with a line for every step, all with the same columns but for that of what the hands feel.
+/// Tables with one row per step. All have the same columns except the haptics table.
 pub struct Tables {
     columns: Columns,
     csv: Vec<CsvWriter>,
@@ -13,9 +13,9 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Begins the tables of what is played, in some files.
-    pub fn create(player: &Player, csv: &[&Path], parquet: &[&Path]) -> anyhow::Result<Self> {
-        let columns = Columns::of(&player.scene());
+    /// Starts the tables of a run.
+    pub fn create(session: &Session, csv: &[&Path], parquet: &[&Path]) -> anyhow::Result<Self> {
+        let columns = Columns::of(&session.scene());
         Ok(Self {
             csv: csv.iter().map(|file| CsvWriter::create(file, columns.list())).collect::<Result<_, _>>()?,
             parquet: parquet
@@ -27,25 +27,25 @@ impl Tables {
         })
     }
 
-    /// And one of what the hands feel.
-    pub fn and_haptics(mut self, file: &Path, player: &Player) -> anyhow::Result<Self> {
-        self.haptics = Some(HapticsLog::create(file, player)?);
+    /// Adds a haptics table.
+    pub fn and_haptics(mut self, file: &Path, session: &Session) -> anyhow::Result<Self> {
+        self.haptics = Some(HapticsLog::create(file, session)?);
         Ok(self)
     }
 
-    /// Adds the line of the last step.
-    pub fn add(&mut self, player: &Player) -> anyhow::Result<()> {
-        self.haptics.as_mut().map_or(Ok(()), |haptics| haptics.add(player))?;
+    /// Adds the row of the last step.
+    pub fn add(&mut self, session: &Session) -> anyhow::Result<()> {
+        self.haptics.as_mut().map_or(Ok(()), |haptics| haptics.add(session))?;
         if self.csv.is_empty() && self.parquet.is_empty() {
             return Ok(());
         }
-        let (step, trial, scene) = (player.steps(), player.trial(), player.scene());
+        let (step, trial, scene) = (session.steps(), session.trial(), session.scene());
         let row = self.columns.row(&scene, step, trial, scene.world.times().total);
         self.csv.iter_mut().try_for_each(|table| table.add(row))?;
         Ok(self.parquet.iter_mut().try_for_each(|table| table.add(row))?)
     }
 
-    /// Makes sure that everything is in the files.
+    /// Flushes the files.
     pub fn finish(self) -> anyhow::Result<()> {
         self.haptics.map_or(Ok(()), HapticsLog::finish)?;
         self.csv.into_iter().try_for_each(CsvWriter::finish)?;

@@ -11,16 +11,16 @@ use crate::cli::plot::{Axis, Plot, Scale, Series};
 use crate::problem::{ContactProblem, Law};
 use crate::solver::{GaussSeidel, SolverStatus, pyramid_lcp};
 
-/// How to study the friction pyramids.
+/// Arguments of `study cone`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Random loads to average over.
+    /// Number of random loads to average over
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=1000))]
     tests: u32,
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Draw both findings.
+    /// Plot the results to an SVG file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
 }
@@ -105,7 +105,7 @@ struct Time {
     failed: u32,
 }
 
-/// Numbers between −1 and 1 that are the same on every run.
+/// Reproducible pseudo-random numbers between −1 and 1.
 struct Random(u64);
 
 impl Random {
@@ -138,8 +138,8 @@ fn cone(problem: &ContactProblem) -> anyhow::Result<Vec<f64>> {
     Ok(forces)
 }
 
-/// Forces by pyramids; nothing where Lemke's method fails. The table is symmetric, so its problems are degenerate, and
-/// now and then rounding leads the path astray.
+/// Forces with a friction pyramid; `None` if Lemke's method fails. The symmetric table makes the problems degenerate,
+/// and rounding can make the pivoting cycle.
 fn pyramid(problem: &ContactProblem, sides: usize) -> anyhow::Result<Option<Vec<f64>>> {
     let solved = pyramid_lcp(problem, sides).context("the table has point contacts only")?;
     Ok(solved.ok().map(|solution| solution.forces))
@@ -199,7 +199,7 @@ fn times(tests: u32) -> anyhow::Result<Vec<Time>> {
     Ok(rows)
 }
 
-/// How many tests a mean is over.
+/// Number of tests of a mean.
 fn solved(tests: u32, failed: u32) -> anyhow::Result<f64> {
     if failed == tests {
         bail!("Lemke's method solved none of {tests} problems");

@@ -15,19 +15,19 @@ use crate::cli::{Talk, write_file};
 use crate::elastic::DuffingLaw;
 use crate::math::Vec3;
 
-/// How to study elastic objects.
+/// Arguments of `study elastic`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Compare with finite elements too, which takes some seconds.
+    /// Also compare with finite elements, which takes some seconds
     #[arg(long)]
     fem: bool,
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Draw all findings.
+    /// Plot all results to an SVG file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
-    /// Draw the deformed objects with their anchor points and tools.
+    /// Render the deformed objects with their anchor points and tools to a PNG file
     #[arg(long, value_name = "FILE.png")]
     picture: Option<PathBuf>,
 }
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     }
     if let Some(file) = &arguments.picture {
         write_file(file, &pictures::draw(&findings.shots())?)?;
-        talk.say(format_args!("the picture is in {}", file.display()));
+        talk.say(format_args!("wrote the picture to {}", file.display()));
     }
     if arguments.json {
         println!("{}", as_json(&findings));
@@ -86,7 +86,7 @@ impl Findings {
     }
 }
 
-/// Every so many of some rows.
+/// Every nth row.
 fn every<T>(rows: &[T], step: usize) -> impl Iterator<Item = &T> {
     rows.iter().step_by(step)
 }

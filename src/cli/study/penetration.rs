@@ -8,7 +8,6 @@ use super::save_plots;
 use crate::assets::{Setting, load_builtin_scene};
 use crate::cli::Talk;
 use crate::cli::bench::measure::{measure_while, number, steps_of};
-use crate::cli::bench::names::unknown;
 use crate::cli::bench::progress::Progress;
 use crate::cli::plot::{Axis, Plot, Scale, Series, Style};
 use crate::contact::Method;
@@ -16,33 +15,33 @@ use crate::contact::Method;
 /// The scenes of the paper.
 const SCENES: [&str; 8] =
     ["edge_cube", "edge_cube_tight", "bar", "pencil", "ball_tips", "ball", "dumbbell", "soft_ball"];
-/// A depth that nobody sees or feels, mm.
+/// A depth that is neither visible nor perceptible, mm.
 const SMALL: f64 = 0.1;
 
-/// How to study what is left of the penetration.
+/// Arguments of `study penetration`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Scenes, as `ball,bar`; those of the paper if left out.
+    /// Scenes, such as `ball,bar` [default: those of the paper]
     #[arg(long, value_delimiter = ',', default_values_t = SCENES.map(String::from))]
     scenes: Vec<String>,
-    /// Seconds after which a row ends with the steps it has.
+    /// Time limit per row, in seconds
     #[arg(long, default_value_t = 10.0, value_parser = crate::cli::bench::seconds)]
     limit: f64,
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Draw how the depths are spread.
+    /// Plot the distribution of the depths to an SVG file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
 }
 
-/// The depths that the steps of a scene left, of those in which something touched.
+/// Remaining depths after the steps of a scene that have contacts.
 struct Depths {
     scene: String,
     method: Method,
-    /// Millimetres, in ascending order.
+    /// Depths in ascending order, mm.
     sorted: Vec<f64>,
-    /// When it was deepest, s.
+    /// Time of the deepest penetration, s.
     deepest_at: f64,
     made: u64,
     wanted: u64,
@@ -50,7 +49,7 @@ struct Depths {
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     if let Some(other) = arguments.scenes.iter().find(|name| !SCENES.contains(&name.as_str())) {
-        bail!(unknown(&format!("scene `{other}` of the paper"), other, &SCENES));
+        bail!(crate::text::unknown("scene of the paper", other, &SCENES));
     }
     let mut progress = Progress::new(talk);
     let mut all = Vec::new();
@@ -78,12 +77,12 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     }
     println!();
     together.iter().for_each(print_row);
-    println!("steps: those in which something touched, of those that were made; a row ends when its time is up");
+    println!("steps: those with contacts, out of all simulated; a row ends at its time limit");
     Ok(())
 }
 
-/// A whole scene, from the open hand to the end of the lift, by a method: it is at the first touch that bodies come
-/// fastest into each other.
+/// Simulates a whole scene with one method, from the open hand to the end of the lift: approach speeds are highest at
+/// the first touch.
 fn played(name: &str, method: Method, limit: f64, progress: &mut Progress) -> anyhow::Result<Depths> {
     let settings = [Setting::new("method", method.name())];
     let mut scene = load_builtin_scene(name, &settings).context("a shipped scene")??;
@@ -119,7 +118,7 @@ impl Depths {
     }
 }
 
-/// Of some depths in ascending order, mm.
+/// Statistics of depths in ascending order, mm.
 fn spread(sorted: &[f64]) -> Value {
     let at = |part: f64| {
         let place = (sorted.len().saturating_sub(1) as f64 * part).round() as usize;
@@ -133,7 +132,7 @@ fn spread(sorted: &[f64]) -> Value {
     })
 }
 
-/// The steps of all scenes by a method.
+/// The steps of all scenes with one method.
 fn together(all: &[Depths], method: Method) -> Value {
     let own = || all.iter().filter(|depths| depths.method == method);
     let mut sorted: Vec<f64> = own().flat_map(|depths| depths.sorted.iter().copied()).collect();
@@ -164,7 +163,7 @@ fn print_row(row: &Value) {
     let word = |key: &str| row[key].as_str().unwrap_or_default();
     let [median, p99, max] = ["median", "p99", "max"].map(|key| number(row, &format!("/depth_mm/{key}")));
     let (made, wanted) = (number(row, "/made"), number(row, "/wanted"));
-    let cut = if made < wanted { format!(", cut short after {made} of {wanted}") } else { String::new() };
+    let cut = if made < wanted { format!(", stopped after {made} of {wanted}") } else { String::new() };
     let when = row["deepest_at"].as_f64().map_or(String::new(), |time| format!(", deepest at {time:.2} s"));
     let (small, steps) = (100.0 * number(row, "/small"), format!("{} of {made}", number(row, "/steps")));
     println!(
@@ -174,10 +173,10 @@ fn print_row(row: &Value) {
     );
 }
 
-/// Curves in a plot that can be told apart by their colours.
+/// Maximum number of distinguishable curve colours.
 const CURVES: usize = 4;
 
-/// The share of steps that left no more than a depth, a curve for each scene.
+/// Cumulative distribution of the remaining depth, one curve per scene.
 fn plots(all: &[Depths]) -> Vec<Plot> {
     let by = |method: Method| all.iter().filter(|depths| depths.method == method).collect::<Vec<_>>();
     let some = |method: Method| by(method).chunks(CURVES).map(|depths| plot(depths, method)).collect::<Vec<_>>();
@@ -191,9 +190,9 @@ fn plot(some: &[&Depths], method: Method) -> Plot {
         Series::new(&depths.scene, points).styled(Style::Line)
     };
     Plot {
-        title: format!("Depth left after a step, by {} contacts", method.name()),
+        title: format!("Remaining depth after a step, {} contacts", method.name()),
         x: Axis::new("depth (mm)", Scale::Log),
-        y: Axis::new("steps that left no more (%)", Scale::Linear),
+        y: Axis::new("cumulative share of steps (%)", Scale::Linear),
         series: some.iter().map(curve).collect(),
     }
 }
@@ -203,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn depths_are_told_by_their_spread() {
+    fn depths_are_summarised_by_quantiles() {
         let row = spread(&[0.0, 0.02, 0.05, 0.3]);
         assert_eq!((number(&row, "/depth_mm/median"), number(&row, "/depth_mm/max")), (0.05, 0.3));
         assert_eq!((number(&row, "/small"), number(&row, "/steps")), (0.75, 4.0));

@@ -11,33 +11,33 @@ use crate::cli::bench::progress::Progress;
 use crate::cli::plot::{Axis, Plot, Scale, Series};
 use crate::contact::Method;
 
-/// Most sweeps of the solver: point contacts on a fine skin would take minutes without a limit.
+/// Sweep limit of the solver: point contacts on a fine skin would take minutes without one.
 const SWEEPS: usize = 200;
-/// From so many contacts on only a few steps are measured.
+/// Above this number of contacts only a few steps are measured.
 const MANY_CONTACTS: usize = 300;
-/// How many then, and how many steps are left out after the method was changed.
+/// That number of steps, and the steps discarded after the change of method.
 const FEW_STEPS: u64 = 3;
 const CHANGE_STEPS: u64 = 5;
 
-/// How to study the resolution of the skin.
+/// Arguments of `study resolution`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Factors on the number of skin vertices.
+    /// Factors on the number of skin vertices
     #[arg(long, value_delimiter = ',', default_values_t = [0.25, 1.0, 4.0, 16.0])]
     factors: Vec<f64>,
-    /// Steps to measure.
+    /// Number of steps to measure
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     steps: u32,
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Draw constraints and the whole cost of contact: every stage but free motion and proximity.
+    /// Plot the constraints and the total contact cost (all stages except free motion and proximity) to an SVG file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
 }
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
-    ensure!(!arguments.factors.is_empty(), "expected a factor at least");
+    ensure!(!arguments.factors.is_empty(), "expected at least one factor");
     let mut progress = Progress::new(talk);
     let mut rows = Vec::new();
     for &factor in &arguments.factors {
@@ -71,8 +71,8 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The grip on a skin of some resolution, by both methods. It is made with aggregates, and the points take over from
-/// there: to close the fingers by points would take longest of all, and show nothing more.
+/// A pinch grasp at some skin resolution with both methods. The grasp is made with aggregates, and point contacts start
+/// from that state: closing the fingers with point contacts takes longest and adds no information.
 fn factor_rows(factor: f64, steps: u32, progress: &mut Progress) -> anyhow::Result<[Value; 2]> {
     let settings = [Setting::new("skin.resolution", factor), Setting::new("solver.iterations", SWEEPS)];
     let mut scene = load_builtin_scene("pinch", &settings).context("a shipped scene")??;
@@ -97,7 +97,7 @@ fn factor_rows(factor: f64, steps: u32, progress: &mut Progress) -> anyhow::Resu
 
 fn print_heads() {
     println!(
-        "pinch, held in the air; both methods from one state; at most {SWEEPS} sweeps (counts: mean; times: median, ms)"
+        "pinch, object lifted; both methods from the same state; at most {SWEEPS} sweeps (counts: mean; times: median, ms)"
     );
     println!(
         "{:>6} {:<9} {:>8} {:>11} {:>10} {:>10} {:>10} {:>10} {:>6} {:>9}",
@@ -107,7 +107,7 @@ fn print_heads() {
 
 fn print_row(row: &Value) {
     let n = |path: &str| number(row, path);
-    let few = if row["few_steps"] == true { "  few steps, as each takes long" } else { "" };
+    let few = if row["few_steps"] == true { "  few steps measured, since each is slow" } else { "" };
     println!(
         "{:>6} {:<9} {:>8.1} {:>11.1} {:>10.1} {:>10.4} {:>10.4} {:>10.4} {:>6} {:>9}{few}",
         n("/factor"),
@@ -123,7 +123,7 @@ fn print_row(row: &Value) {
     );
 }
 
-/// How constraints and times grow from the first factor to the last.
+/// Growth of constraints and times from the first factor to the last.
 fn finding(rows: &[Value]) -> Value {
     let mut growth = json!({});
     for method in [Method::Aggregate, Method::Point].map(Method::name) {
@@ -158,6 +158,6 @@ fn plots(rows: &[Value]) -> [Plot; 2] {
     };
     [
         plot("Constraints of a pinch", "rows", "/constraints/mean"),
-        plot("Whole cost of contact", "median time (ms)", "/contact_ms/median"),
+        plot("Total contact cost", "median time (ms)", "/contact_ms/median"),
     ]
 }

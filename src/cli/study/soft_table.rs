@@ -15,17 +15,17 @@ use crate::sim::{Parameters, World};
 
 const SIZE: [f64; 3] = [0.4, 0.25, 0.4];
 const CELLS: [usize; 3] = [8, 5, 8];
-/// Breadth of a leg in cells.
+/// Width of a leg in cells.
 const LEG: usize = 2;
-/// The layer of cells that a shelf fills, counted from the ground.
+/// Cell layer of the shelf, counted from the ground.
 const SHELF: usize = 1;
 
-/// How the table is built.
+/// Variant of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Build {
     /// Four legs and a top.
     Plain,
-    /// A shelf near the ground ties the legs together.
+    /// A shelf near the ground connects the legs.
     Shelf,
 }
 
@@ -33,7 +33,7 @@ impl Build {
     /// Both.
     pub const ALL: [Build; 2] = [Build::Plain, Build::Shelf];
 
-    /// Its name in tables and JSON.
+    /// Name in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Build::Plain => "plain",
@@ -42,7 +42,7 @@ impl Build {
     }
 }
 
-/// The mesh, its origin in its middle.
+/// The mesh, centred at the origin.
 pub fn mesh(build: Build) -> TetMesh {
     let in_leg = |i: usize, cells: usize| i < LEG || i + LEG >= cells;
     let mut mesh = blocks(&Vec3::from(SIZE), CELLS, |[i, j, k]| {
@@ -67,21 +67,21 @@ pub fn sole(mesh: &TetMesh, leg: usize) -> Vec<usize> {
     (0..mesh.nodes.len()).filter(|&n| of_leg(&mesh.nodes[n])).collect()
 }
 
-/// Contact of the soles with the floor in the first step of a fall, as the simulator meets it: of at most `per_leg` nodes a leg, leg by
-/// leg, each contact with its normal and two tangents.
+/// Contact problem of the soles with the floor in the first step of a fall, with at most `per_leg` nodes per leg,
+/// ordered by leg; each contact has a normal and two tangents.
 pub fn sole_problem(build: Build, per_leg: usize, mu: f64) -> anyhow::Result<ContactProblem> {
     let mut world = World::new(Parameters::default());
     world.keeps_rows = true;
     world.materials.set("default", Friction::of(mu));
-    world.bodies.soft.push(body(&mesh(build)));
-    world.bodies.fixed.push(Fixed::new(&RigidShape::Ground, Pose::identity())?);
+    world.add(body(&mesh(build)));
+    world.add(Fixed::new(&RigidShape::Ground, Pose::identity())?);
     world.step();
     let group = world.system().groups().first().context("the table touches the floor")?;
-    // First row of every contact, by the leg that it belongs to.
+    // First row of every contact, grouped by leg.
     let mut legs: [Vec<usize>; 4] = Default::default();
     for (&block, &first) in group.blocks.iter().zip(&group.starts) {
         if let Source::Point { contact, .. } = world.system().blocks[block].source {
-            let place = world.near().contacts[contact].places[0];
+            let place = world.proximity().contacts[contact].places[0];
             legs[usize::from(place.x > 0.0) + 2 * usize::from(place.z > 0.0)].push(first);
         }
     }
@@ -101,10 +101,10 @@ mod tests {
     use crate::assets::load_builtin_scene;
 
     #[test]
-    fn the_table_is_the_shipped_one() {
+    fn the_table_matches_the_shipped_scene() {
         let scene = load_builtin_scene("table", &[]).expect("a shipped scene").expect("a sound one");
         let own = body(&mesh(Build::Plain));
-        let shipped = &scene.world.bodies.soft[0];
+        let shipped = scene.world.bodies.of::<SoftBody>().next().expect("a soft body").1;
         assert_eq!(own.model().material(), shipped.model().material());
         assert_eq!(own.positions(), shipped.positions());
     }

@@ -3,6 +3,7 @@ mod operator;
 use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use self::operator::Operator;
@@ -13,24 +14,24 @@ use crate::cli::bench::progress::Progress;
 use crate::cli::{Talk, write_file};
 use crate::math::Vec3;
 
-/// How to study the table.
+/// Arguments of `study table`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Coefficients of friction.
+    /// Friction coefficients
     #[arg(long, value_delimiter = ',', default_values_t = [0.05, 0.1, 0.3, 0.8])]
     friction: Vec<f64>,
-    /// Seconds to let the table settle.
+    /// Seconds for the table to settle
     #[arg(long, default_value_t = 0.5)]
     seconds: f64,
-    /// Print JSON.
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Draw the Delassus operator, plain and with a shelf: couplings of normals in red, of tangents in blue and green.
+    /// Draw the Delassus operator without and with a shelf to a PNG file: normals red, tangents blue and green
     #[arg(long, value_name = "FILE.png")]
     picture: Option<PathBuf>,
 }
 
-/// How far the legs spread, and whether they still moved at the end.
+/// Spread of the legs, and their speed at the end.
 struct Spread {
     friction: f64,
     build: Build,
@@ -39,19 +40,20 @@ struct Spread {
 }
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
-    ensure!(!arguments.friction.is_empty(), "expected a coefficient of friction at least");
+    ensure!(!arguments.friction.is_empty(), "expected at least one friction coefficient");
     let mut progress = Progress::new(talk);
-    let mut spreads = Vec::new();
-    for &friction in &arguments.friction {
-        for build in Build::ALL {
-            spreads.push(spread(friction, build, arguments.seconds, &mut progress)?);
-        }
-    }
+    // The runs are independent and nothing in them is timed. Results stay in this order.
+    let runs: Vec<_> =
+        arguments.friction.iter().flat_map(|&friction| Build::ALL.map(|build| (friction, build))).collect();
+    let spreads = runs
+        .into_par_iter()
+        .map(|(friction, build)| spread(friction, build, arguments.seconds, &progress))
+        .collect::<anyhow::Result<Vec<_>>>()?;
     let operators = Build::ALL.into_iter().map(Operator::new).collect::<Result<Vec<_>, _>>()?;
     progress.clear();
     if let Some(file) = &arguments.picture {
         write_file(file, &operator::picture(&operators)?)?;
-        talk.say(format_args!("the picture is in {}", file.display()));
+        talk.say(format_args!("wrote the picture to {}", file.display()));
     }
     if arguments.json {
         println!("{}", as_json(&spreads, &operators, arguments.seconds));
@@ -61,23 +63,24 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Lets the table settle.
-fn spread(friction: f64, build: Build, seconds: f64, progress: &mut Progress) -> anyhow::Result<Spread> {
+/// Simulates until the table has settled.
+fn spread(friction: f64, build: Build, seconds: f64, progress: &Progress) -> anyhow::Result<Spread> {
     let settings = [Setting::new("material.felt.friction", friction), Setting::new("seconds", seconds)];
     let mut scene = load_builtin_scene("table", &settings).context("a shipped scene")??;
     let mesh = mesh(build);
-    let table = &mut scene.world.bodies.soft[0];
+    let id = scene.soft("table").context("the table of the scene")?;
+    let table = &mut scene.world.bodies[id];
     let felt = table.material;
     *table = body(&mesh);
     table.material = felt;
     let steps = steps_of(&scene);
     let name = build.name();
     advance(&mut scene, steps, |i| progress.show(format_args!("{name}, friction {friction}: step {i} of {steps}")))?;
-    let table = &scene.world.bodies.soft[0];
+    let table = &scene.world.bodies[id];
     let soles: [Vec<usize>; 4] = std::array::from_fn(|leg| sole(&mesh, leg));
     let width = |nodes: &[Vec3]| {
         let foot = |leg: usize| soles[leg].iter().map(|&n| nodes[n]).sum::<Vec3>() / soles[leg].len() as f64;
-        // Between legs that stand side by side.
+        // Between adjacent legs.
         [(0, 1), (2, 3), (0, 2), (1, 3)].iter().map(|&(a, b)| (foot(a) - foot(b)).norm()).sum::<f64>() / 4.0
     };
     let speeds = soles.iter().flatten().map(|&n| table.velocities()[n].norm());
@@ -90,7 +93,7 @@ fn spread(friction: f64, build: Build, seconds: f64, progress: &mut Progress) ->
 }
 
 fn print(spreads: &[Spread], operators: &[Operator], seconds: f64) {
-    println!("soft table on four legs, {seconds} s: how far the feet move apart (mm; at the end, mm/s)");
+    println!("soft table on four legs, {seconds} s: spread of the feet (mm; final speed, mm/s)");
     println!("{:>9} {:>10} {:>9} {:>15}", "friction", "plain", "", "with a shelf");
     for pair in spreads.chunks(Build::ALL.len()) {
         let cells: Vec<String> = pair.iter().map(|s| format!("{:>10.4} {:>9.1e}", s.spread, s.speed)).collect();
@@ -98,10 +101,10 @@ fn print(spreads: &[Spread], operators: &[Operator], seconds: f64) {
     }
     println!();
     println!(
-        "Delassus operator of the soles, {} contacts: coupling between legs as a part of that within",
+        "Delassus operator of the soles, {} contacts: coupling between legs relative to that within a leg",
         operators[0].contacts()
     );
-    println!("{:>14} {:>12} {:>12} {:>14} {:>14}", "", "side by side", "diagonal", "of normals", "of tangents");
+    println!("{:>14} {:>12} {:>12} {:>14} {:>14}", "", "adjacent", "diagonal", "of normals", "of tangents");
     for o in operators {
         let c = o.coupling();
         let name = if o.build == Build::Plain { "plain" } else { "with a shelf" };

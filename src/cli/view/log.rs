@@ -8,7 +8,6 @@ use std::time::Instant;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 
-use crate::body::BodyKind;
 use crate::viewer::Layers;
 use crate::viewer::window::{Drawn, Report};
 
@@ -39,7 +38,7 @@ fn line(report: &Report, drawn: &Drawn, wall: f64) -> Value {
     let list = |v: &crate::math::Vec3| vec![v.x, v.y, v.z];
     let mut bodies = Map::new();
     for (info, motion) in report.bodies.iter().zip(&report.motions) {
-        if !matches!(info.body, BodyKind::Fixed(_)) {
+        if info.moves {
             let (position, velocity) = (list(&motion.pose.translation.vector), list(&motion.linear));
             bodies.insert(info.name.clone(), json!({ "position": position, "velocity": velocity }));
         }

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_read_again() {
+    fn saved_settings_are_restored() {
         let layers = Layers { pressure: true, slip: true, skin: false, ..Layers::default() };
         let plots = vec!["cube.y".to_string(), "a \"b\"".to_string()];
         let kept = Kept { size: (900, 600), layers, panels: false, tree: Some(true), plots, adapts: false };
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_are_reported_and_unknown_keys_are_not() {
+    fn invalid_files_are_reported_and_unknown_keys_are_ignored() {
         for text in ["size = [1]", "size = [10, 10]", "layers = 3", "panels = \"yes\"", "{{{", "plots = [1]"] {
             assert!(parse(text).is_err(), "{text}");
         }

@@ -58,8 +58,8 @@ proptest! {
         let q = p + 10.0_f64.powf(-scale) * (q - p);
         let (a, b) = (signed_distance(&shape, &p), signed_distance(&shape, &q));
         prop_assert!((a.normal.norm() - 1.0).abs() < 1e-12);
-        prop_assert!(b.distance >= a.distance + a.normal.dot(&(q - p)) - 3.0 * NEAR);
-        prop_assert!((a.distance - b.distance).abs() <= (q - p).norm() + 3.0 * NEAR);
+        prop_assert!(b.distance >= a.distance + a.normal.dot(&(q - p)) - 3.0 * ROUNDING_DISTANCE);
+        prop_assert!((a.distance - b.distance).abs() <= (q - p).norm() + 3.0 * ROUNDING_DISTANCE);
     }
 
     #[test]
@@ -119,7 +119,7 @@ proptest! {
 }
 
 #[test]
-fn every_place_has_a_normal() {
+fn every_point_has_a_normal() {
     let mesh = shape(RigidShape::Mesh(lattice(|_| true)));
     let hull = shape(RigidShape::Hull(lattice(|_| true).vertices));
     let ball = shape(RigidShape::Ball(0.02));
@@ -228,7 +228,7 @@ proptest! {
                 prop_assert!(hit.distance.abs() < 1e-9 && (normal.norm() - 1.0).abs() < 1e-12);
                 prop_assert!(!(0..100).any(|i| inside(0.01 * f64::from(i) * t)));
             }
-            None if signed_distance(&shape, &from).distance <= NEAR => (),
+            None if signed_distance(&shape, &from).distance <= ROUNDING_DISTANCE => (),
             None => prop_assert!(!(0..=100).any(|i| inside(0.01 * f64::from(i)))),
         }
     }
@@ -326,7 +326,7 @@ fn a_flat_face_needs_no_search() {
 }
 
 #[test]
-fn a_thin_plate_is_not_jumped() {
+fn a_thin_plate_is_not_tunnelled() {
     let plate = cuboid(0.05, 0.0025, 0.05);
     let mesh = |half: Vec3| {
         let (mut mesh, _) = blocks(&(2.0 * half), [7, 1, 7], |_| true).boundary();
@@ -353,7 +353,7 @@ fn a_thin_plate_is_not_jumped() {
 
 /// Rays that meet the edges of a mesh exactly are where parry3d's own casts fall through.
 #[test]
-fn nothing_slips_between_two_triangles() {
+fn no_ray_passes_between_two_triangles() {
     let turn = Quat::from_euler_angles(0.3, 0.5, 0.7);
     let mut mesh = lattice(|_| true);
     mesh.vertices.iter_mut().for_each(|v| *v = turn * *v);

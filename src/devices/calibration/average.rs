@@ -1,12 +1,13 @@
-//! What a sensor says over a while, as one number: the mean of what lies near the median. A mean and not the median itself,
-//! because a sensor of 255 values says more by how often it says which than by the one it says most.
+//! Robust average of a sensor: the mean of the readings near the median. The mean resolves more than the median for
+//! coarse sensors, for example with 255 values.
 
-/// Readings farther from the median than so many times the spread are left out.
+/// Outlier limit in multiples of the spread.
 const FAR: f64 = 5.0;
-/// From the median of distances to the standard deviation, of a normal distribution.
+/// Factor from the median absolute deviation to the standard deviation of a normal distribution.
 const NORMAL: f64 = 1.4826;
-/// What is nearer than this to the median is never left out: a few values of a coarse scale. In parts of the scale.
-const NEAR: f64 = 0.01;
+/// Readings closer to the median than this are never outliers, as a fraction of the scale: a few values of a coarse
+/// scale.
+const MIN_OUTLIER_DISTANCE: f64 = 0.01;
 
 /// The average of one sensor over one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,22 +16,22 @@ pub(super) struct Average {
     pub value: f64,
     /// The standard deviation of one reading.
     pub noise: f64,
-    /// How many readings it is made of.
+    /// Number of readings used.
     pub count: usize,
-    /// How many readings were too far from the others.
+    /// Number of outliers.
     pub left_out: usize,
-    /// How far the farthest reading is from the mean.
+    /// Largest distance of a reading from the mean.
     pub stray: f64,
-    /// The mean of the later half less that of the earlier.
+    /// Mean of the second half minus that of the first.
     pub drift: f64,
 }
 
 impl Average {
-    /// Of the readings of one sensor in their order; `None` if there are none.
+    /// The average of the readings of one sensor in their order; `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Average> {
         let middle = median(values.to_vec())?;
         let spread = NORMAL * median(values.iter().map(|v| (v - middle).abs()).collect())?;
-        let reach = (FAR * spread).max(NEAR);
+        let reach = (FAR * spread).max(MIN_OUTLIER_DISTANCE);
         let near: Vec<f64> = values.iter().copied().filter(|v| (v - middle).abs() <= reach).collect();
         let value = mean(&near)?;
         let noise = mean(&near.iter().map(|v| (v - value).powi(2)).collect::<Vec<_>>())?.sqrt();
@@ -67,7 +68,7 @@ mod tests {
         let average = Average::of(&values).expect("readings");
         assert_eq!((average.count, average.left_out), (90, 10));
         assert!((average.value - 0.3).abs() < 1e-12 && average.noise < 1e-12 && (average.stray - 0.6).abs() < 1e-12);
-        // Three of ten say the next value of a scale of 255.
+        // Three of ten readings have the next value of a scale of 255.
         let values: Vec<f64> = (0..100).map(|i| (100.0 + f64::from(u8::from(i % 10 < 3))) / 255.0).collect();
         let average = Average::of(&values).expect("readings");
         assert!((255.0 * average.value - 100.3).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! What makes a step usable. All limits are in parts of the wire's scale unless said otherwise.
+//! Acceptance checks of a step. All limits are fractions of the wire scale unless stated otherwise.
 
 use super::average::Average;
 use super::fit;
@@ -6,48 +6,48 @@ use super::refusal::{Reason, Refusal};
 use super::{Averages, Calibration, Part, Step};
 use crate::protocol::Sensor;
 
-/// A step of fewer readings of a sensor is refused.
+/// Minimum number of readings per sensor.
 pub(super) const LEAST_READINGS: usize = 30;
-/// More readings than this are never wanted.
+/// Maximum number of readings.
 pub(super) const MOST_READINGS: usize = 2000;
-/// The least span: a twentieth of the scale, thirteen values of a glove with 255.
+/// Minimum span: 5 % of the scale, thirteen values of a glove with 255.
 const LEAST_SPAN: f64 = 0.05;
-/// The least span, in standard deviations of the noise. Below, averaging takes longer than a hand is held still.
+/// Minimum span in standard deviations of the noise. Below, averaging would take longer than a hand can be held still.
 const LEAST_SPAN_IN_NOISE: f64 = 8.0;
-/// The most noise of a sensor at rest.
+/// Maximum noise of a sensor at rest.
 const MOST_NOISE: f64 = 0.02;
-/// The most of the readings that may be far from the others.
+/// Maximum fraction of outliers.
 const MOST_LEFT_OUT: f64 = 0.2;
-/// The most that a sensor may wander during a step: of the scale while its span is not known, then of its span.
+/// Maximum drift during a step: as a fraction of the scale while the span is unknown, then of the span.
 const MOST_DRIFT: f64 = 0.015;
 const MOST_DRIFT_OF_SPAN: f64 = 0.05;
-/// A drift within so many standard deviations is noise.
+/// Drift within this many standard deviations is noise.
 const SURE: f64 = 5.0;
-/// The standard error that is aimed at, in parts of the span. The error of a bend is the sum of up to five of them.
+/// Target standard error as a fraction of the span. The error of a bend is the sum of up to five of them.
 const WANTED_ERROR: f64 = 0.0025;
-/// The span that is assumed while it is not known.
+/// Assumed span while it is unknown.
 const LIKELY_SPAN: f64 = 0.1;
-/// Past the middle a finger counts as bent.
+/// A finger is bent beyond this fraction of its span.
 const HALF: f64 = 0.5;
-/// The most crosstalk, of all others together, in parts of the span.
+/// Maximum total crosstalk from all other sensors, as a fraction of the span.
 const MOST_CROSSTALK: f64 = 1.0;
 
-/// How many readings bring the standard error of a sensor down to what is wanted.
+/// Number of readings for the target standard error of a sensor.
 pub(super) fn wanted(average: &Average, span: Option<f64>) -> usize {
     let span = span.map_or(LIKELY_SPAN, |span| span.abs().max(LEAST_SPAN));
-    // The cast holds to the range of the type.
+    // The cast saturates.
     (average.noise / (WANTED_ERROR * span)).powi(2).ceil() as usize
 }
 
 impl Calibration {
-    /// How far a sensor may wander while it is measured.
+    /// Maximum drift of a sensor during a step.
     fn allowed_drift(&self, sensor: Sensor, average: &Average) -> f64 {
         let limit = self.span(sensor).map_or(MOST_DRIFT, |span| MOST_DRIFT_OF_SPAN * span.abs().max(LEAST_SPAN));
         // The difference of the means of two halves has twice the standard error of the mean of all.
         limit.max(2.0 * SURE * average.standard_error())
     }
 
-    /// Everything that is wrong with a step.
+    /// All problems of a step.
     pub(super) fn check(&self, step: Step, averages: &Averages) -> Vec<Refusal> {
         let refusal = |(sensor, reason)| Refusal { step, sensor: Some(sensor), reason };
         let (mut refusals, mut small) = (Vec::new(), Vec::new());
@@ -79,7 +79,7 @@ impl Calibration {
         self.moved(sensor, average).or(scattered)
     }
 
-    /// A sensor that jumped or wandered while it was measured.
+    /// A sensor that jumped or drifted during the measurement.
     pub(super) fn moved(&self, sensor: Sensor, average: &Average) -> Option<Reason> {
         let all = (average.count + average.left_out) as f64;
         if average.left_out as f64 > MOST_LEFT_OUT * all {
@@ -89,7 +89,7 @@ impl Calibration {
         has_drifted.then_some(Reason::Moved { by: average.drift })
     }
 
-    /// A finger that is not as the step asks, judged by flat hand and fist.
+    /// A finger that does not match the pose of the step, judged by flat hand and fist.
     fn wrong_pose(&self, step: Step, sensor: Sensor, average: &Average) -> Option<Reason> {
         let part = Part::of(sensor).filter(|part| *part != Part::Spread)?;
         let span = self.span(sensor).filter(|span| span.abs() >= LEAST_SPAN)?;
@@ -100,7 +100,7 @@ impl Calibration {
         }
     }
 
-    /// In the step that shows the span of a sensor: whether it is large enough.
+    /// Checks the span of a sensor in the step that determines it.
     fn small_span(&self, step: Step, sensor: Sensor, average: &Average) -> Option<Reason> {
         let shows = if Part::of(sensor)? == Part::Spread { Step::Spread } else { Step::Fist };
         if step != shows || !Part::must_move(sensor) {
@@ -113,7 +113,7 @@ impl Calibration {
         (span < LEAST_SPAN_IN_NOISE * average.noise).then_some(Reason::Buried { span, noise: average.noise })
     }
 
-    /// When all sensors that a step should move have too small a span, it is the pose and not the sensors.
+    /// If all sensors that a step should move have a small span, the pose is wrong instead of the sensors.
     fn same_as_flat(&self, step: Step, averages: &Averages, small: usize) -> Option<Reason> {
         let moved = |sensor: Sensor| Some((averages[sensor.index()]?.value - self.read(Step::Flat, sensor)?).abs());
         let shown = |sensor: &&Sensor| {
@@ -124,7 +124,7 @@ impl Calibration {
         (spans.len() > 1 && small == spans.len()).then_some(Reason::SameAsFlat { farthest })
     }
 
-    /// What only all steps together show.
+    /// Checks that need all steps.
     pub(super) fn check_fit(&self) -> Vec<Refusal> {
         let Some(step) = self.steps.last().copied() else { return Vec::new() };
         let found = fit::fit(&self.sensors, &self.steps, &self.taken);

@@ -1,4 +1,4 @@
-//! Flat, fist and crosstalk of each sensor from what it read in the steps.
+//! Fits flat, fist and crosstalk of each sensor to its readings in the steps.
 //!
 //! With B_kp the bend of part p of the hand in step k (0 or 1) the model says that a sensor reads on average
 //!
@@ -8,12 +8,13 @@
 //! one and thumb up determine all five fingers (from each to the next one finger moves), the spread hand determines the spread;
 //! one step more than there are unknowns is left, by which the poses check each other: the misfit.
 //!
-//! With fewer steps there are several answers. Among them we take the one with the least crosstalk: λ Σ a_p² over the other
-//! parts is added, with λ so small that it decides only what the steps leave open. With flat hand, fist and thumb in this is
+//! With fewer steps the solution is not unique. We take the one with the least crosstalk: λ Σ a_p² over the other
+//! parts is added, with λ so small that it only selects among the solutions. With flat hand, fist and thumb in this is
 //! the crosstalk from the thumb to the fingers as measured, none from finger to finger, and on the thumb the same from each finger.
 //!
-//! Sensors of one part always move together in the steps. What they do to each other is in their own spans, and what they do to
-//! others is shared out among them alike.
+//! Sensors of one part always move together in the steps. Their mutual crosstalk is included in their spans, and their
+//! crosstalk to
+//! others is divided equally among them.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -22,29 +23,30 @@ use super::step::PARTS;
 use super::{Averages, Part, Step};
 use crate::protocol::Sensor;
 
-/// The weight of crosstalk among the equations: it decides only what the steps leave open.
+/// Weight of the crosstalk regularisation; it only selects among solutions.
 const LEAST_CROSSTALK: f64 = 1e-7;
-/// A sensor that moves less than this, in parts of the scale, is left as it is in the profile.
+/// A sensor that moves less than this fraction of the scale keeps the values of the profile.
 const LEFT_ALONE: f64 = 0.05;
-/// Less crosstalk than this is none.
+/// Smaller crosstalk is set to zero.
 const NEGLIGIBLE: f64 = 0.002;
 
-/// What was found of a sensor.
+/// Fitted parameters of a sensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SensorCalibration {
     /// Which one.
     pub sensor: Sensor,
-    /// What it reads of the flat hand.
+    /// Reading of the flat hand.
     pub flat: f64,
-    /// What it reads when it alone is bent as in the fist (or spread); with crosstalk, not quite what it reads in a fist.
+    /// Reading when only this sensor is bent as in the fist (or spread); with crosstalk it differs from the reading in
+    /// a fist.
     pub fist: f64,
-    /// How much of other sensors' bends shows in it, in parts of its span.
+    /// Crosstalk from other sensors, as fractions of its span.
     pub crosstalk: Vec<(Sensor, f64)>,
-    /// The standard deviation of its noise, in parts of the scale.
+    /// Standard deviation of its noise, as a fraction of the scale.
     pub noise: f64,
-    /// The standard error of its bend by noise alone, in the worst of poses, in parts of the span.
+    /// Standard error of its bend due to noise in the worst pose, as a fraction of the span.
     pub error: f64,
-    /// How far the steps contradict each other, in parts of the span: how unlike the poses were that should have been alike.
+    /// Misfit of the steps as a fraction of the span: how much poses differed that should agree.
     pub misfit: f64,
 }
 
@@ -56,7 +58,7 @@ pub(super) fn fit(sensors: &[Sensor], steps: &[Step], taken: &[Averages]) -> Vec
     moving.iter().filter_map(|sensor| fit_one(*sensor, &moving, &counts, steps, taken)).collect()
 }
 
-/// Whether some step shows enough of a sensor.
+/// Whether some step moves a sensor enough.
 fn moves(sensor: Sensor, steps: &[Step], taken: &[Averages]) -> bool {
     let Some(part) = Part::of(sensor) else { return false };
     let read = |bent: bool| {
@@ -106,7 +108,7 @@ fn fit_one(
     })
 }
 
-/// The standard error of what the sensor is said to read, in the worst of the poses with every part straight or bent.
+/// Standard error of the predicted reading in the worst of the poses with every part straight or bent.
 fn worst_error(solve: &DMatrix<f64>, rows: &[(Step, Average)]) -> f64 {
     let corner = |bits: usize| {
         let pose = |p: usize| if p == 0 || bits >> (p - 1) & 1 == 1 { 1.0 } else { 0.0 };

@@ -1,18 +1,18 @@
-//! From a hand in a few poses to the calibration of its glove. Pure: readings in, numbers out; who asks the user to hold a
-//! pose, and reads the glove, is elsewhere.
+//! Glove calibration from a few poses of the hand. Pure: readings in, parameters out; the dialogue and the reading of
+//! the glove are elsewhere.
 //!
 //! A sensor i reads, with bends b from 0 (flat) to 1 (fist),
 //!
 //!   raw_i = flat_i + (fist_i - flat_i) (b_i + Σ_j c_ij b_j) + noise,    c_ii = 0.
 //!
-//! c is the crosstalk: what the bends of others pull along, in parts of this sensor's span. So `fist_i` is what the sensor reads
-//! when it alone is bent; in a fist it reads fist_i + (fist_i - flat_i) Σ_j c_ij. Taken so, no pose is special, and what solves
-//! the model for b gives 0 everywhere for the flat hand and 1 everywhere for the fist.
+//! c is the crosstalk: the effect of other bends, as a fraction of this sensor's span. So `fist_i` is the reading when
+//! only this sensor is bent; in a fist it is fist_i + (fist_i - flat_i) Σ_j c_ij. With this definition no pose is
+//! special, and solving the model for b gives 0 everywhere for the flat hand and 1 everywhere for the fist.
 //!
-//! A sensor that measures how fingers are spread has its 0 at the flat hand with its fingers closed, and its 1 at the spread hand.
+//! A spread sensor has its 0 at the flat hand with closed fingers, and its 1 at the spread hand.
 //!
-//! [`Calibration`] asks for its [`Step`]s one after another, and refuses those that cannot be used, with the reason; see `check`.
-//! How flat, fist and c follow from the steps stands in `fit`.
+//! [`Calibration`] runs through its [`Step`]s and rejects unusable ones with the reason; see `check`. The fit of flat,
+//! fist and c is in `fit`.
 
 mod average;
 mod check;
@@ -34,10 +34,10 @@ use average::Average;
 
 use crate::protocol::{FlexReading, SENSORS, Sensor};
 
-/// What the sensors read in one step, by the index of the sensor.
+/// Readings of the sensors in one step, by sensor index.
 type Averages = [Option<Average>; SENSORS];
 
-/// A calibration under way.
+/// A calibration in progress.
 #[derive(Clone, Debug)]
 pub struct Calibration {
     sensors: Vec<Sensor>,
@@ -45,17 +45,17 @@ pub struct Calibration {
     taken: Vec<Averages>,
 }
 
-/// How far a calibration is, after a step was taken.
+/// Progress of a calibration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Steps that are done.
+    /// Completed steps.
     pub done: usize,
-    /// Steps there are.
+    /// Total number of steps.
     pub of: usize,
 }
 
 impl Calibration {
-    /// Of these sensors, by these steps. Flat hand and fist are always among them, and come first.
+    /// Calibrates these sensors with these steps. Flat hand and fist are always included and come first.
     pub fn new(sensors: impl IntoIterator<Item = Sensor>, steps: impl IntoIterator<Item = Step>) -> Self {
         let mut order = vec![Step::Flat, Step::Fist];
         for step in steps {
@@ -71,34 +71,35 @@ impl Calibration {
         &self.sensors
     }
 
-    /// All steps, in their order.
+    /// All steps in order.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// How far it is.
+    /// Current progress.
     pub fn progress(&self) -> Progress {
         Progress { done: self.taken.len(), of: self.steps.len() }
     }
 
-    /// The step that comes now; `None` once all are done.
+    /// The current step; `None` when all are done.
     pub fn current(&self) -> Option<Step> {
         self.steps.get(self.taken.len()).copied()
     }
 
-    /// Takes back the step that was taken last.
+    /// Undoes the last step.
     pub fn back(&mut self) {
         self.taken.pop();
     }
 
-    /// Whether the hand is still over these readings, so that measuring can begin.
+    /// Whether the hand is still over these readings, so that measuring can start.
     pub fn is_still(&self, readings: &[FlexReading]) -> bool {
         let averages = self.averages(readings);
         let is_still = |sensor: &Sensor| averages[sensor.index()].is_none_or(|one| self.moved(*sensor, &one).is_none());
         self.sensors.iter().all(is_still)
     }
 
-    /// How many readings the current step wants, judged by those that it has: more where the noise is large against the span.
+    /// Number of readings that the current step needs, judged by those so far: more if the noise is large relative to
+    /// the span.
     pub fn wanted(&self, readings: &[FlexReading]) -> usize {
         let averages = self.averages(readings);
         let wanted =
@@ -106,7 +107,7 @@ impl Calibration {
         self.sensors.iter().map(wanted).max().unwrap_or(0).clamp(check::LEAST_READINGS, check::MOST_READINGS)
     }
 
-    /// Takes the readings of the current step. Refused, the step stays the current one and nothing is lost.
+    /// Adds the readings of the current step. If rejected, the step stays current and earlier steps are kept.
     pub fn take(&mut self, readings: &[FlexReading]) -> Result<Progress, Vec<Refusal>> {
         let Some(step) = self.current() else { return Ok(self.progress()) };
         let averages = self.averages(readings);
@@ -125,7 +126,7 @@ impl Calibration {
         Ok(self.progress())
     }
 
-    /// What was found, of every sensor that some step moves; empty before the last step is taken.
+    /// Fitted parameters of every sensor that some step moves; empty before the last step.
     pub fn finish(&self) -> Vec<SensorCalibration> {
         if self.current().is_some() { Vec::new() } else { fit::fit(&self.sensors, &self.steps, &self.taken) }
     }
@@ -139,13 +140,13 @@ impl Calibration {
         averages
     }
 
-    /// What a sensor read in a step that is done.
+    /// Reading of a sensor in a completed step.
     fn read(&self, step: Step, sensor: Sensor) -> Option<f64> {
         let place = self.steps.iter().position(|s| *s == step)?;
         self.taken.get(place)?[sensor.index()].map(|average| average.value)
     }
 
-    /// From the flat hand to the pose that moves the sensor most, as far as those are done; may be negative.
+    /// Signed span from the flat hand to the pose that moves the sensor most, if both are done.
     fn span(&self, sensor: Sensor) -> Option<f64> {
         let far = if Part::of(sensor)? == Part::Spread { Step::Spread } else { Step::Fist };
         Some(self.read(far, sensor)? - self.read(Step::Flat, sensor)?)

@@ -4,18 +4,18 @@ use super::SensorCalibration;
 use crate::protocol::Sensor;
 use crate::tracking::Finger;
 
-/// A profile of one user: what differs from the profile of the device.
+/// A user profile: the differences from the device profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserProfile<'a> {
-    /// The profile of the device, as the file is to name it.
+    /// The device profile as the file names it.
     pub base: &'a str,
     /// The name of the device.
     pub device: &'a str,
     /// The user.
     pub user: &'a str,
-    /// Where it is plugged in, if that is not as the profile of the device has it.
+    /// Port, if it differs from the device profile.
     pub port: Option<&'a str>,
-    /// What was measured.
+    /// The fitted parameters.
     pub sensors: &'a [SensorCalibration],
 }
 
@@ -30,17 +30,14 @@ impl UserProfile<'_> {
 
     fn write(&self, text: &mut String) -> std::fmt::Result {
         writeln!(text, "# {}, calibrated for {}", one_line(self.device), one_line(self.user))?;
-        writeln!(text, "# by `fingerpad devices calibrate`; do it again when the glove sits differently.")?;
+        writeln!(text, "# by `fingerpad devices calibrate`; repeat it when the glove fits differently.")?;
         writeln!(text, "#")?;
         writeln!(
             text,
-            "# Values are parts of the wire's scale. flat: of the flat hand. fist: with this sensor bent as in the fist and no"
+            "# Values are fractions of the wire scale. flat: flat hand. fist: only this sensor bent as in the fist"
         )?;
-        writeln!(
-            text,
-            "# other (of sensors between fingers: with the hand spread). crosstalk: how much of the bend of other sensors shows"
-        )?;
-        writeln!(text, "# in this one, in parts of its span from flat to fist.")?;
+        writeln!(text, "# (sensors between fingers: hand spread). crosstalk: effect of the bend of other sensors")?;
+        writeln!(text, "# on this one, as a fraction of its span from flat to fist.")?;
         writeln!(text, "base = {}", quoted(self.base))?;
         writeln!(text, "user = {}", quoted(self.user))?;
         if let Some(port) = self.port {
@@ -48,7 +45,7 @@ impl UserProfile<'_> {
         }
         for found in self.sensors {
             let (noise, error) = (100.0 * found.noise, 100.0 * found.error);
-            writeln!(text, "\n# Noise {noise:.2} % of the scale; the bend is sure to {:.1} % by it.", 2.0 * error)?;
+            writeln!(text, "\n# Noise {noise:.2} % of the scale; accuracy of the bend {:.1} %.", 2.0 * error)?;
             writeln!(text, "[sensor.{}]", found.sensor.name())?;
             writeln!(text, "flat = {}", decimal(found.flat.clamp(0.0, 1.0), 4))?;
             writeln!(text, "fist = {}", decimal(found.fist.clamp(0.0, 1.0), 4))?;
@@ -65,8 +62,8 @@ impl UserProfile<'_> {
     }
 }
 
-/// The angle to the side, in degrees, of a finger beside the others and of one that is spread. A sensor of the splay goes both ways
-/// on its scale, and its device's profile says what the ends of the scale are; once it is calibrated its ends are these two.
+/// The abduction angle, in degrees, of a finger beside the others and of a spread one. A splay sensor covers both
+/// directions, and its device profile defines the ends of the scale; calibration moves the ends to these two.
 fn splay(sensor: Sensor) -> Option<[i32; 2]> {
     let Sensor::Splay(finger) = sensor else { return None };
     Some(match finger {
@@ -78,7 +75,7 @@ fn splay(sensor: Sensor) -> Option<[i32; 2]> {
     })
 }
 
-/// The text of a hand file of this length, m: another hand with its proportions.
+/// Text of a hand file with this length, m: the proportions of another hand.
 pub fn hand_file(base: &str, name: &str, length: f64) -> String {
     format!(
         "# The hand of {}: the proportions of its base, the length measured by `fingerpad devices calibrate`.\n\
@@ -90,7 +87,7 @@ pub fn hand_file(base: &str, name: &str, length: f64) -> String {
     )
 }
 
-/// A number with so many digits at most, and a point.
+/// A number with a limited number of digits, and a decimal point.
 fn decimal(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     let short = text.trim_end_matches('0');
@@ -98,7 +95,7 @@ fn decimal(value: f64, digits: usize) -> String {
     if short == "-0.0" { "0.0".into() } else { short }
 }
 
-/// A text as a string of TOML.
+/// A TOML string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for c in text.chars() {
@@ -112,7 +109,7 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// A text for a comment.
+/// Text for a one-line comment.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

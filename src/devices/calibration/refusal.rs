@@ -4,76 +4,76 @@ use super::Step;
 use crate::protocol::{Gap, Sensor};
 use crate::tracking::Finger;
 
-/// Why a step cannot be used: one sentence that names the sensor, says what was measured, and what to do.
+/// Why a step was rejected: one sentence with the sensor, the measurement and the remedy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// The step that is to be repeated.
+    /// The step to repeat.
     pub step: Step,
-    /// The sensor that it is about; `None` if all of them.
+    /// The sensor; `None` for all.
     pub sensor: Option<Sensor>,
-    /// What is wrong.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// What is wrong with a sensor in a step. Everything is in parts of the wire's scale unless said otherwise.
+/// Reason for rejecting a step. Values are fractions of the wire scale unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
-    /// It said nothing, or too little.
+    /// No readings, or too few.
     Silent {
         /// Readings that came.
         readings: usize,
         /// Readings that are needed.
         least: usize,
     },
-    /// Its readings scatter.
+    /// Noisy readings.
     Noisy {
         /// Their standard deviation.
         noise: f64,
-        /// The most that is taken.
+        /// The limit.
         most: f64,
     },
-    /// It went from one value to another while it was measured.
+    /// The value drifted during the measurement.
     Moved {
-        /// How far.
+        /// Drift.
         by: f64,
     },
-    /// Between the flat hand and this step it hardly moves.
+    /// Small span between the flat hand and this step.
     SmallSpan {
         /// How far it moves.
         span: f64,
-        /// The least that is taken.
+        /// The minimum.
         least: f64,
     },
-    /// It moves, but hardly more than its readings scatter.
+    /// Small span relative to the noise.
     Buried {
         /// How far it moves.
         span: f64,
         /// The standard deviation of its readings.
         noise: f64,
     },
-    /// It is bent where it should be straight.
+    /// Bent instead of straight.
     Bent {
-        /// How far, in parts of the way from the flat hand to the fist.
+        /// Bend as a fraction of the span from the flat hand to the fist.
         bend: f64,
     },
-    /// It is straight where it should be bent.
+    /// Straight instead of bent.
     Straight {
-        /// How far it is bent, in parts of the way from the flat hand to the fist.
+        /// Bend as a fraction of the span from the flat hand to the fist.
         bend: f64,
     },
     /// No sensor moved between the flat hand and this step.
     SameAsFlat {
-        /// The one that moved farthest, and how far.
+        /// The sensor that moved most, and its span.
         farthest: (Sensor, f64),
     },
-    /// It follows other fingers more than its own.
+    /// Follows other fingers more than its own.
     FollowsOthers {
-        /// The sum of what it takes from the others, in parts of its own span.
+        /// Total crosstalk from the others, as a fraction of its span.
         crosstalk: f64,
     },
 }
 
-/// A sensor in words for people: `index finger`, `knuckle of the index finger`, `gap between ring and little finger`.
+/// Display name of a sensor: `index finger`, `knuckle of the index finger`, `gap between ring and little finger`.
 pub(super) fn in_words(sensor: Sensor) -> String {
     let finger = |finger: Finger| match finger {
         Finger::Thumb => "thumb".to_string(),
@@ -99,7 +99,7 @@ pub(super) fn in_words(sensor: Sensor) -> String {
     }
 }
 
-/// Parts of one as a percentage with a sensible number of digits.
+/// A fraction as a percentage with a suitable number of digits.
 struct Percent(f64);
 
 impl fmt::Display for Percent {
@@ -117,25 +117,25 @@ impl fmt::Display for Refusal {
         }
         match self.reason {
             Reason::Silent { readings: 0, .. } => {
-                write!(f, "its sensor says nothing; look at its plug, or take it out of the profile")
+                write!(f, "its sensor sends no values; check its plug, or remove it from the profile")
             }
             Reason::Silent { readings, least } => {
                 write!(
                     f,
-                    "only {readings} readings came, at least {least} are needed; hold the pose until it is measured"
+                    "only {readings} readings arrived, at least {least} are needed; hold the pose until it is measured"
                 )
             }
             Reason::Noisy { noise, most } => {
                 let (noise, most) = (Percent(noise), Percent(most));
                 write!(
                     f,
-                    "its readings scatter by {noise} of the scale, more than {most}; hold still, and if it stays look for a loose contact"
+                    "its readings scatter by {noise} of the scale, more than {most}; hold still; if it persists, check for a loose contact"
                 )
             }
             Reason::Moved { by } => {
                 write!(
                     f,
-                    "it moved by {} of the scale while it was measured; hold the pose still until the bar is full",
+                    "it moved by {} of the scale during the measurement; hold still until the bar is full",
                     Percent(by)
                 )
             }
@@ -143,15 +143,15 @@ impl fmt::Display for Refusal {
                 let (span, least) = (Percent(span), Percent(least));
                 write!(f, "only {span} of the scale lies between flat hand and {step}, at least {least} are needed; ")?;
                 match step {
-                    Step::Spread => write!(f, "spread wider, and see that the sensor sits in its place"),
-                    _ => write!(f, "stretch it fully, then bend it fully, and see that the sensor sits in its place"),
+                    Step::Spread => write!(f, "spread wider, and check that the sensor is in place"),
+                    _ => write!(f, "stretch it fully, then bend it fully, and check that the sensor is in place"),
                 }
             }
             Reason::Buried { span, noise } => {
                 let (span, noise) = (Percent(span), Percent(noise));
                 write!(
                     f,
-                    "{span} of the scale lies between flat hand and {step}, too little for readings that scatter by {noise}; bend it farther, and look for a loose contact"
+                    "{span} of the scale lies between flat hand and {step}, too little for readings that scatter by {noise}; bend it farther, and check for a loose contact"
                 )
             }
             Reason::Bent { bend } => {
@@ -172,13 +172,13 @@ impl fmt::Display for Refusal {
                 let (name, span) = (in_words(sensor), Percent(span));
                 write!(
                     f,
-                    "the {step} looks like the flat hand: no sensor moved, the {name} most by {span} of the scale; take the pose, then go on, and see that the glove is on this hand"
+                    "the {step} looks like the flat hand: no sensor moved, the {name} most by {span} of the scale; take the pose before continuing, and check that the glove is on this hand"
                 )
             }
             Reason::FollowsOthers { crosstalk } => {
                 write!(
                     f,
-                    "it follows the other fingers by {} of what it follows its own; its sensor sits on the wrong finger, or the poses were not those that were asked for: start again",
+                    "its crosstalk from other fingers is {} of its span; its sensor is on the wrong finger, or the poses were wrong: start again",
                     Percent(crosstalk)
                 )
             }

@@ -1,9 +1,9 @@
 use std::fmt;
 
-use crate::protocol::{Gap, Place, Sensor};
+use crate::protocol::{FingerJoint, Gap, Sensor};
 use crate::tracking::Finger;
 
-/// A pose that the user is asked to hold.
+/// A pose for the user to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Step {
@@ -17,7 +17,7 @@ pub enum Step {
     Three,
 }
 
-/// A part of the hand that the steps move as one: sensors of the same part are bent together, and cannot be told apart.
+/// A part of the hand that the steps move as one: sensors of the same part bend together and cannot be distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// One finger, curled.
@@ -26,11 +26,11 @@ pub enum Part {
     Spread,
 }
 
-/// How many parts there are.
+/// Number of parts.
 pub(super) const PARTS: usize = 6;
 
 impl Part {
-    /// All of them, in the order of their indices.
+    /// All parts in the order of their indices.
     pub(super) fn all() -> impl Iterator<Item = Part> {
         Finger::ALL.into_iter().map(Part::Finger).chain([Part::Spread])
     }
@@ -52,19 +52,19 @@ impl Part {
         }
     }
 
-    /// Whether the steps move a sensor enough in every hand. The others are calibrated if they move, and left alone if not: the
+    /// Whether the steps move a sensor enough for every hand. Other sensors are calibrated only if they move: the
     /// joints below the palm and the splay of the middle finger hardly do, and the thumb has one joint less.
     pub(super) fn must_move(sensor: Sensor) -> bool {
         match sensor {
-            Sensor::Joint(Finger::Thumb, place) => place != Place::Last,
-            Sensor::Joint(_, place) => place != Place::Metacarpal,
+            Sensor::Joint(Finger::Thumb, place) => place != FingerJoint::Last,
+            Sensor::Joint(_, place) => place != FingerJoint::Metacarpal,
             Sensor::Splay(finger) => finger != Finger::Middle,
             _ => Part::of(sensor).is_some(),
         }
     }
 
-    /// Whether curling a finger moves a spread sensor in earnest, and not by crosstalk: the thumb that folds over the palm also
-    /// swings towards the index finger.
+    /// Whether curling a finger moves a spread sensor directly, not by crosstalk: the thumb that folds over the palm
+    /// also moves towards the index finger.
     pub(super) fn truly_moves(self, sensor: Sensor) -> bool {
         let of_the_thumb = [Sensor::Splay(Finger::Thumb), Sensor::Between(Gap::ThumbIndex)];
         self == Part::Finger(Finger::Thumb) && of_the_thumb.contains(&sensor)
@@ -72,7 +72,7 @@ impl Part {
 }
 
 impl Step {
-    /// The least that calibrates these sensors: flat hand, fist, thumb in, and the spread hand if some sensor measures that.
+    /// The minimal steps for these sensors: flat hand, fist, thumb in, and the spread hand if a sensor measures it.
     pub fn basic(sensors: &[Sensor]) -> Vec<Step> {
         let mut steps = vec![Step::Flat, Step::Fist, Step::ThumbIn];
         if sensors.iter().any(|sensor| Part::of(*sensor) == Some(Part::Spread)) {
@@ -81,23 +81,24 @@ impl Step {
         steps
     }
 
-    /// With the gestures of counting besides, which tell the crosstalk between all fingers: thumb in is the four of them, the
-    /// flat hand the five, and from each to the next one finger moves.
+    /// Adds the counting gestures, which determine the crosstalk between all fingers: thumb in is four, the flat hand
+    /// five, and from each to the next one finger moves.
     pub fn full(sensors: &[Sensor]) -> Vec<Step> {
         let mut steps = Self::basic(sensors);
         steps.extend([Step::Three, Step::Two, Step::One, Step::ThumbUp]);
         steps
     }
 
-    /// Those that fit a glove. With one sensor a finger all of them: there the fabric is all that joins a sensor to its joint, the
-    /// fingers pull at each other's, and the four further poses take a quarter of a minute. Sensors that sit at the joints
-    /// themselves do with the basic ones: they see less of the other fingers, and no pose tells those of one finger apart anyway.
+    /// The recommended steps for a glove. With one sensor per finger all of them: only the fabric couples a sensor to
+    /// its joint, the fingers affect each other's sensors, and the four additional poses take about 15 seconds. Sensors
+    /// at the joints need only the basic steps: they have less crosstalk, and no pose distinguishes those of one finger
+    /// anyway.
     pub fn fitting(sensors: &[Sensor]) -> Vec<Step> {
         let is_joint = |sensor: &Sensor| matches!(sensor, Sensor::Joint(..));
         if sensors.iter().any(is_joint) { Self::basic(sensors) } else { Self::full(sensors) }
     }
 
-    /// What to call it.
+    /// Display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Flat => "flat hand",
@@ -111,7 +112,7 @@ impl Step {
         }
     }
 
-    /// What to tell the user.
+    /// Instruction for the user.
     pub fn instruction(self) -> &'static str {
         match self {
             Self::Flat => "Hold your hand flat: fingers straight and side by side, the thumb along the index finger.",
@@ -129,7 +130,7 @@ impl Step {
         }
     }
 
-    /// How far a part is bent in it.
+    /// Bend of a part in the pose.
     pub fn bend(self, part: Part) -> f64 {
         let fingers = match self {
             Self::Flat => [0, 0, 0, 0, 0],

@@ -1,4 +1,4 @@
-//! Users that are not there: gloves with offsets, small spans, noise and crosstalk on hands that take the poses they are asked for.
+//! Simulated users: gloves with offsets, small spans, noise and crosstalk.
 
 mod files;
 mod refusals;
@@ -7,14 +7,14 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::math::Random;
-use crate::protocol::{Gap, Place};
+use crate::protocol::{FingerJoint, Gap};
 use crate::tracking::Finger;
 
 fn between(random: &mut Random, low: f64, high: f64) -> f64 {
     low + (high - low) * random.unit()
 }
 
-/// Of a normal distribution, by the sum of twelve.
+/// A normal distribution by the sum of twelve uniform numbers.
 fn normal(random: &mut Random) -> f64 {
     (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
 }
@@ -25,13 +25,14 @@ fn curls() -> Vec<Sensor> {
 
 /// The sensors of the 5DT 16; without the last two, of the Ultra 14.
 fn sixteen() -> Vec<Sensor> {
-    let bends = Finger::ALL.into_iter().flat_map(|f| [Place::Knuckle, Place::Middle].map(|p| Sensor::Joint(f, p)));
+    let bends =
+        Finger::ALL.into_iter().flat_map(|f| [FingerJoint::Knuckle, FingerJoint::Middle].map(|p| Sensor::Joint(f, p)));
     bends.chain(Gap::ALL.map(Sensor::Between)).chain([Sensor::ThumbPalm, Sensor::Wrist]).collect()
 }
 
-/// Every joint and the splay, as OpenGloves can say them, those included that hardly move.
+/// All joints and the splay, as in OpenGloves, including those that hardly move.
 fn joints_and_splay() -> Vec<Sensor> {
-    let joints = Finger::ALL.into_iter().flat_map(|f| Place::ALL.map(|p| Sensor::Joint(f, p)));
+    let joints = Finger::ALL.into_iter().flat_map(|f| FingerJoint::ALL.map(|p| Sensor::Joint(f, p)));
     joints.chain(Finger::ALL.map(Sensor::Splay)).collect()
 }
 
@@ -45,8 +46,8 @@ struct User {
 }
 
 impl User {
-    /// Somebody with spans from a tenth to six tenths of the scale in either direction, up to 15 % of crosstalk from each other
-    /// finger, and noise of so much of the scale.
+    /// A user with spans from 10 % to 60 % of the scale in either direction, up to 15 % of crosstalk from each other
+    /// finger, and some noise.
     fn new(sensors: Vec<Sensor>, noise: f64, seed: u64) -> Self {
         let mut random = Random::new(seed, 0);
         let n = sensors.len();
@@ -62,7 +63,7 @@ impl User {
         }
         let (mut flat, mut span) = (Vec::new(), Vec::new());
         for i in 0..n {
-            // The whole way of the sensor, with all others bent or none, stays on the scale with its noise.
+            // The full range of the sensor, with all others bent or straight, stays on the scale with its noise.
             let reach = 1.0 + crosstalk[i].iter().map(|c| c.abs()).sum::<f64>();
             let size = between(&mut random, 0.1, 0.6).min((0.98 - 12.0 * noise) / (reach + 0.2));
             let low = 6.0 * noise + 0.2 * size + random.unit() * (1.0 - 12.0 * noise - size * (reach + 0.2)).max(0.0);
@@ -77,7 +78,7 @@ impl User {
         Self { sensors, flat, span, crosstalk, noise, random }
     }
 
-    /// What the glove says of these bends.
+    /// Readings of the glove for these bends.
     fn reading(&mut self, bends: &[f64]) -> FlexReading {
         let mut reading = FlexReading::default();
         for i in 0..self.sensors.len() {
@@ -92,11 +93,11 @@ impl User {
         self.sensors.iter().map(|sensor| Part::of(*sensor).map_or(0.0, |part| step.bend(part))).collect()
     }
 
-    /// Readings of a step, as many as the calibration wants.
+    /// Readings of a step, as many as the calibration needs.
     fn readings(&mut self, calibration: &Calibration, step: Step) -> Vec<FlexReading> {
         let bends = self.bends(step);
         let mut readings: Vec<_> = (0..100).map(|_| self.reading(&bends)).collect();
-        // Judging costs more than reading, so it is not done for each.
+        // Checking costs more than reading, so it is not done for each reading.
         let wanted = calibration.wanted(&readings);
         while readings.len() < wanted {
             readings.push(self.reading(&bends));
@@ -114,7 +115,7 @@ impl User {
     }
 }
 
-/// The bends of a reading by what was found: the model solved.
+/// The bends of a reading with the fitted parameters.
 fn solve(found: &[SensorCalibration], reading: &FlexReading) -> Vec<f64> {
     let n = found.len();
     let crosstalk = |i: usize, j: usize| {
@@ -127,7 +128,7 @@ fn solve(found: &[SensorCalibration], reading: &FlexReading) -> Vec<f64> {
     matrix.lu().solve(&right).expect("crosstalk is small").iter().copied().collect()
 }
 
-/// The largest error of a bend over random poses, sensors of one part and each on its own as they come.
+/// The largest error of a bend over random poses, for sensors of one part together and individually.
 fn largest_error(user: &mut User, found: &[SensorCalibration], together: bool) -> f64 {
     let noise = std::mem::take(&mut user.noise);
     let mut worst = 0.0_f64;
@@ -179,7 +180,7 @@ proptest! {
         prop_assert!(error < 0.02, "{} of full scale; {:?}", error, found);
     }
 
-    /// Without crosstalk between the fingers, from and to the thumb only, flat hand, fist and thumb in are enough.
+    /// Without crosstalk between the fingers, flat hand, fist and thumb in are sufficient.
     #[test]
     fn the_basic_steps_do_for_crosstalk_of_the_thumb(seed: u64, noise in 0.005..0.01) {
         let mut user = User::new(curls(), noise, seed);
@@ -206,7 +207,7 @@ proptest! {
     }
 }
 
-/// Without noise the fit is exact, whatever the crosstalk: the gauge of flat and fist is that of the model.
+/// Without noise the fit is exact for any crosstalk.
 #[test]
 fn without_noise_flat_fist_and_crosstalk_are_exact() {
     let mut user = User::new(curls(), 0.0, 7);
@@ -218,7 +219,7 @@ fn without_noise_flat_fist_and_crosstalk_are_exact() {
         }
         assert!(one.misfit < 1e-6 && one.error < 1e-12, "{one:?}");
     }
-    // In every pose of the basic steps the basic steps are exact too; in others they may be wrong by the crosstalk.
+    // In the poses of the basic steps they are exact too; in others the error is the crosstalk.
     let found = user.calibrate(Step::basic(&curls())).expect("a good hand");
     for step in Step::basic(&curls()) {
         let bends = user.bends(step);
@@ -229,7 +230,7 @@ fn without_noise_flat_fist_and_crosstalk_are_exact() {
 }
 
 #[test]
-fn more_readings_are_wanted_of_noisy_gloves_and_never_too_many() {
+fn noisy_gloves_need_more_readings_up_to_a_limit() {
     let wanted = |noise: f64| {
         let mut user = User::new(curls(), noise, 9);
         let calibration = Calibration::new(curls(), Step::full(&curls()));

@@ -1,6 +1,7 @@
+use crate::devices::DeviceError;
 use crate::math::Random;
 
-/// What goes wrong on the way from an emulated device. Times are counted from when it first sent data.
+/// Faults of the connection of an emulated device. Times start with its first data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Faults {
     /// Probability that a bit of a byte is flipped.
@@ -9,31 +10,31 @@ pub struct Faults {
     pub drop: f64,
     /// Bursts of random bytes.
     pub garbage: Option<Garbage>,
-    /// When the device is silent, and measures nothing.
+    /// When the device stops measuring and sending.
     pub stalls: Vec<Outage>,
     /// When the device is unplugged.
     pub unplugs: Vec<Outage>,
-    /// Where the random numbers begin: the same faults again for the same number.
+    /// Random seed; equal seeds give equal faults.
     pub seed: u64,
 }
 
 /// Bursts of random bytes between packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Garbage {
-    /// From one to the next, s.
+    /// Interval, s.
     pub every: f64,
-    /// How many bytes.
+    /// Bytes per burst.
     pub bytes: usize,
 }
 
-/// A time during which a device is not there.
+/// A time during which a device is not available.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outage {
-    /// When it begins, s.
+    /// Start, s.
     pub at: f64,
-    /// Whether it comes again each time that as much time has passed.
+    /// Whether it repeats with the start time as its period.
     pub repeats: bool,
-    /// How long it lasts, s.
+    /// Duration, s.
     pub seconds: f64,
 }
 
@@ -45,19 +46,19 @@ impl Outage {
 }
 
 impl Faults {
-    /// Faults from texts such as `noise=0.01`, `drop=0.001`, `garbage=2:40` (every 2 s 40 bytes), `stall=3:0.5` (at 3 s for 0.5 s),
-    /// `unplug=every:10:2` (every 10 s for 2 s) and `seed=7`.
-    pub fn parse<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self, String> {
+    /// Parses faults such as `noise=0.01`, `drop=0.001`, `garbage=2:40` (40 bytes every 2 s), `stall=3:0.5` (at 3 s for
+    /// 0.5 s), `unplug=every:10:2` (every 10 s for 2 s) and `seed=7`.
+    pub fn parse<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self, DeviceError> {
         let mut faults = Self::default();
-        texts.into_iter().try_for_each(|text| faults.add(text))?;
+        texts.into_iter().try_for_each(|text| faults.add(text)).map_err(DeviceError::Fault)?;
         Ok(faults)
     }
 
     fn add(&mut self, text: &str) -> Result<(), String> {
         let Some((kind, value)) = text.split_once('=') else {
-            return Err(format!("`{text}` is no fault: expected KIND=VALUE, as in noise=0.01"));
+            return Err(format!("`{text}` is not a fault: expected KIND=VALUE, as in noise=0.01"));
         };
-        let wrong = |expected: &str| Err(format!("the fault `{text}` is not understood: expected {expected}"));
+        let wrong = |expected: &str| Err(format!("invalid fault `{text}`: expected {expected}"));
         match kind {
             "noise" | "drop" => {
                 let probability = value.parse().ok().filter(|p| (0.0..=1.0).contains(p));
@@ -77,7 +78,7 @@ impl Faults {
             "stall" | "unplug" => {
                 let Some(outage) = outage(value) else {
                     return wrong(&format!(
-                        "when and for how many seconds, as in {kind}=3:0.5, or {kind}=every:3:0.5 for again and again"
+                        "a start and a duration in seconds, as in {kind}=3:0.5, or {kind}=every:3:0.5 to repeat"
                     ));
                 };
                 if kind == "stall" { &mut self.stalls } else { &mut self.unplugs }.push(outage);
@@ -86,7 +87,11 @@ impl Faults {
                 Ok(seed) => self.seed = seed,
                 Err(_) => return wrong("a whole number, as in seed=7"),
             },
-            _ => return Err(format!("there is no fault `{kind}`: it is noise, drop, garbage, stall, unplug or seed")),
+            _ => {
+                return Err(format!(
+                    "there is no fault `{kind}`: expected noise, drop, garbage, stall, unplug or seed"
+                ));
+            }
         }
         Ok(())
     }
@@ -101,7 +106,7 @@ impl Faults {
         self.unplugs.iter().any(|unplug| unplug.holds(time))
     }
 
-    /// What of some bytes comes through.
+    /// Applies the faults to some bytes.
     pub(super) fn spoil(&self, bytes: &mut Vec<u8>, random: &mut Random) {
         if self.drop > 0.0 {
             bytes.retain(|_| random.unit() >= self.drop);
@@ -132,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_are_read() {
+    fn faults_are_parsed() {
         let texts =
             ["noise=0.01", "drop=0.5", "garbage=2:40", "stall=3:0.5", "unplug=every:10:2", "unplug=0:1", "seed=7"];
         let faults = Faults::parse(texts).expect("faults");
@@ -145,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fault_says_what_is() {
+    fn invalid_faults_list_the_valid_ones() {
         for (text, expected) in [
             ("noise", "KIND=VALUE"),
             ("noise=2", "a probability from 0 to 1, as in noise=0.01"),
@@ -157,15 +162,15 @@ mod tests {
             ("unplug=every:1:2", "unplug=every:3:0.5"),
             ("unplug=-1:2", "unplug=3:0.5"),
             ("seed=x", "seed=7"),
-            ("smoke=1", "it is noise, drop, garbage, stall, unplug or seed"),
+            ("smoke=1", "expected noise, drop, garbage, stall, unplug or seed"),
         ] {
             let error = Faults::parse([text]).expect_err(text);
-            assert!(error.contains(expected), "{error}");
+            assert!(error.to_string().contains(expected), "{error}");
         }
     }
 
     #[test]
-    fn bytes_are_spoilt_as_often_as_said_and_the_same_again() {
+    fn faults_are_reproducible_at_their_rates() {
         let faults = Faults { noise: 0.1, drop: 0.2, ..Faults::default() };
         let spoilt = |seed| {
             let mut bytes = vec![0; 10_000];

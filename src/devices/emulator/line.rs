@@ -1,11 +1,11 @@
 use std::collections::VecDeque;
 
-/// The line from a device: each byte leaves when those before it have left, at the speed of the line.
+/// The transmission line of a device: bytes leave in order at the baud rate.
 #[derive(Debug)]
-pub(super) struct Line {
-    /// Seconds that a byte takes; none where packets leave whole.
+pub(super) struct TransmitLine {
+    /// Transmission time of a byte, s; `None` if packets leave as a whole.
     byte_time: f64,
-    /// When everything so far has left, s.
+    /// Time at which all bytes have left, s.
     free: f64,
     queue: VecDeque<Leaving>,
 }
@@ -22,19 +22,19 @@ struct Leaving {
 pub(super) struct PacketEnd {
     /// Bytes up to and with it.
     pub offset: usize,
-    /// Number of the packet, from 0; none for what is none.
+    /// Packet number from 0; `None` for other data.
     pub packet: Option<u64>,
 }
 
-impl Line {
-    /// A line of some speed; without one packets leave whole, as datagrams do.
+impl TransmitLine {
+    /// A line with a baud rate; without one packets leave as a whole, like datagrams.
     pub fn new(baud: Option<u32>) -> Self {
-        // A start bit, eight of data, a stop bit.
+        // A start bit, eight data bits, a stop bit.
         let byte_time = baud.map_or(0.0, |baud| 10.0 / f64::from(baud.max(1)));
         Self { byte_time, free: 0.0, queue: VecDeque::new() }
     }
 
-    /// Puts bytes on the line that take the time of so many: what the receiver makes of them may be more or fewer.
+    /// Queues bytes that take the time of `wire` bytes: a receiver at another baud rate may see more or fewer.
     pub fn put(&mut self, now: f64, bytes: &[u8], sent: usize, packet: Option<u64>) {
         let start = self.free.max(now);
         let time = self.byte_time * sent as f64;
@@ -46,17 +46,17 @@ impl Line {
         }
     }
 
-    /// When everything will have left.
+    /// Time at which all bytes will have left.
     pub fn free(&self) -> f64 {
         self.free
     }
 
-    /// When the next byte leaves, and the last of those that wait.
+    /// Time at which the next byte leaves, and the last of those queued.
     pub fn leaving(&self) -> Option<(f64, f64)> {
         Some((self.queue.front()?.at, self.queue.back()?.at))
     }
 
-    /// Takes what has left by now.
+    /// Takes the bytes that have left by now.
     pub fn take(&mut self, now: f64, bytes: &mut Vec<u8>, ends: &mut Vec<PacketEnd>) {
         while let Some(leaving) = self.queue.pop_front_if(|leaving| leaving.at <= now) {
             bytes.push(leaving.byte);
@@ -64,7 +64,7 @@ impl Line {
         }
     }
 
-    /// Forgets what waits.
+    /// Discards queued bytes.
     pub fn clear(&mut self) {
         self.queue.clear();
         self.free = 0.0;
@@ -75,15 +75,15 @@ impl Line {
 mod tests {
     use super::*;
 
-    fn take(line: &mut Line, now: f64) -> (Vec<u8>, Vec<PacketEnd>) {
+    fn take(line: &mut TransmitLine, now: f64) -> (Vec<u8>, Vec<PacketEnd>) {
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         line.take(now, &mut bytes, &mut ends);
         (bytes, ends)
     }
 
     #[test]
-    fn bytes_leave_at_the_speed_of_the_line_without_drift() {
-        let mut line = Line::new(Some(19200));
+    fn bytes_leave_at_the_baud_rate_without_drift() {
+        let mut line = TransmitLine::new(Some(19200));
         line.put(1.0, b"abc", 3, Some(0));
         line.put(1.0, b"de", 2, Some(1));
         assert!((line.free() - (1.0 + 50.0 / 19200.0)).abs() < 1e-12);
@@ -94,9 +94,10 @@ mod tests {
         let (bytes, ends) = take(&mut line, 9.0);
         assert_eq!((bytes.as_slice(), ends[0]), (&b"e"[..], PacketEnd { offset: 1, packet: Some(1) }));
         assert_eq!(line.leaving(), None);
-        // A minute of packets that fill the line, looked at now and then: as many bytes as the speed allows, to the byte.
+        // One minute of packets that saturate the line, polled irregularly: exactly as many bytes as the baud rate
+        // allows.
         let mut sent = 0;
-        let mut line = Line::new(Some(19200));
+        let mut line = TransmitLine::new(Some(19200));
         for step in 1..=6000 {
             let now = 0.01 * f64::from(step);
             while line.free() < now {
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn datagrams_leave_whole_and_at_once() {
-        let mut line = Line::new(None);
+        let mut line = TransmitLine::new(None);
         line.put(1.0, b"abc", 3, Some(0));
         line.put(1.5, b"", 0, Some(1));
         assert_eq!(take(&mut line, 1.0), (b"abc".to_vec(), vec![PacketEnd { offset: 3, packet: Some(0) }]));

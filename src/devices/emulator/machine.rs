@@ -1,40 +1,40 @@
 use super::faults::Faults;
-use super::line::{Line, PacketEnd};
+use super::line::{PacketEnd, TransmitLine};
 use super::uart::misread;
 use super::{Event, Motion};
 use crate::math::Random;
 use crate::protocol::{Emulated, Format, GloveMode, Reading};
 
-/// A machine that was asleep for longer does not make up for it, s.
+/// After a longer pause of the process, missed samples are not made up for, s.
 const LONGEST_GAP: f64 = 1.0;
 
-/// An emulated device with its motion, its faults and its line, by a clock that is given.
+/// An emulated device with its motion, faults and line, driven by an external clock.
 pub(super) struct Machine {
     format: Format,
     device: Box<dyn Emulated>,
     motion: Box<dyn Motion>,
     faults: Faults,
     random: Random,
-    line: Line,
-    /// Speed of the device, and that of the host if it has one.
+    line: TransmitLine,
+    /// Baud rate of the device, and that of the host if it is known.
     baud: Option<u32>,
     host_baud: Option<u32>,
     is_open: bool,
-    /// From one sample to the next, and when the next is due, s.
+    /// Sample interval, and the time of the next sample, s.
     period: f64,
     next: f64,
-    /// When the host first had data, s.
+    /// Time of the first data to the host, s.
     began: Option<f64>,
     packets: u64,
     bursts: u64,
     is_stalled: bool,
-    /// The other speed that was told of.
+    /// The reported baud rate of the host.
     misread_at: Option<u32>,
     readings: Vec<Reading>,
     pub events: Vec<Event>,
 }
 
-/// What has left the device.
+/// Bytes that have left the device.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     pub bytes: Vec<u8>,
@@ -50,7 +50,7 @@ impl Machine {
             motion,
             random: Random::new(faults.seed, 0),
             faults,
-            line: Line::new(baud),
+            line: TransmitLine::new(baud),
             baud,
             host_baud: None,
             is_open: false,
@@ -86,23 +86,23 @@ impl Machine {
         }
     }
 
-    /// Without power a device forgets what it was told.
+    /// Loses its settings when power is removed.
     pub fn unplug(&mut self) {
         (self.is_open, self.device) = (false, self.format.emulated());
         self.line.clear();
     }
 
-    /// Whether it is to be unplugged.
+    /// Whether it should be unplugged.
     pub fn is_unplugged(&self, now: f64) -> bool {
         self.began.is_some_and(|began| self.faults.is_unplugged(now - began))
     }
 
-    /// The speed that the host has set.
+    /// Sets the baud rate of the host.
     pub fn set_host_baud(&mut self, baud: Option<u32>) {
         self.host_baud = baud;
     }
 
-    /// Takes in what the host sent, and answers.
+    /// Processes bytes of the host and responds.
     pub fn hear(&mut self, now: f64, bytes: &[u8]) {
         if self.began.is_some_and(|began| self.faults.is_stalled(now - began)) {
             return;
@@ -122,13 +122,13 @@ impl Machine {
         self.send(now, answer, None);
     }
 
-    /// Takes the samples that are due, and what has left the line by now.
+    /// Takes the samples that are due, and the bytes that have left the line.
     pub fn advance(&mut self, now: f64, sent: &mut Sent) {
         if self.is_open {
             if now - self.next > LONGEST_GAP {
                 self.next = now;
             }
-            // A device with more to say than its line carries measures when the line is free.
+            // A device that sends more than its line carries samples when the line is free.
             while self.next.max(self.line.free()) <= now {
                 let time = self.next.max(self.line.free());
                 self.sample(time);
@@ -138,7 +138,7 @@ impl Machine {
         self.line.take(now, &mut sent.bytes, &mut sent.ends);
     }
 
-    /// When to come back, s: a piece of a millisecond or a packet at a time.
+    /// Time of the next call, s: a chunk of a millisecond or a packet.
     pub fn wake(&self, now: f64) -> f64 {
         let sample = if self.is_open { self.next.max(self.line.free()) } else { f64::INFINITY };
         let piece = self.line.leaving().map_or(f64::INFINITY, |(first, last)| first.max(last.min(now + 0.001)));
@@ -155,7 +155,7 @@ impl Machine {
             return;
         }
         if self.began.is_none() {
-            // Nobody moves before data are asked for.
+            // The motion starts with the first request for data.
             let waits = matches!(self.format, Format::DataGlove5 { .. });
             if self.is_asked() || waits && self.device.sample().is_empty() {
                 return;
@@ -171,17 +171,17 @@ impl Machine {
         }
     }
 
-    /// Whether data only come in answer to a question.
+    /// Whether data are only sent on request.
     fn is_asked(&self) -> bool {
         matches!(self.format, Format::Bno055 | Format::DataGlove5 { mode: GloveMode::Report, .. })
     }
 
-    /// Whether the host may be asking for a sample. Not every word of it is such a question: that would be a sample that nobody gets.
+    /// Whether the host may be requesting a sample; other commands must not consume one.
     fn asks_for_data(&self, heard: &[u8]) -> bool {
         self.is_asked() || matches!(self.format, Format::DataGlove5 { .. }) && heard.contains(&b'C')
     }
 
-    /// Whether an answer has data, and is not just polite.
+    /// Whether a response contains data.
     fn is_data(&self, answer: &[u8]) -> bool {
         match self.format {
             Format::DataGlove5 { .. } => answer.len() == 9,
@@ -213,7 +213,7 @@ impl Machine {
         }
     }
 
-    /// Puts bytes on the line as the host will see them.
+    /// Queues bytes as the host will receive them.
     fn send(&mut self, now: f64, mut bytes: Vec<u8>, packet: Option<u64>) {
         let sent = bytes.len();
         self.faults.spoil(&mut bytes, &mut self.random);
@@ -225,7 +225,7 @@ impl Machine {
         self.line.put(now, &bytes, sent, packet);
     }
 
-    /// The speeds of host and device if they differ.
+    /// The baud rates of host and device if they differ.
     fn other_speed(&mut self) -> Option<(u32, u32)> {
         let (host, own) = self.host_baud.zip(self.baud).filter(|(host, own)| host != own)?;
         if self.misread_at.replace(host) != Some(host) {

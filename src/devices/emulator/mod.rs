@@ -1,7 +1,7 @@
-//! Devices that are not there: the other end of a line, with the device's bytes at the device's speed, and with faults.
+//! Emulated devices: the device end of a connection, with its protocol, timing and faults.
 //!
-//! On a serial line the host opens a pseudo-terminal, and cannot tell it from a port. The speed is real: bytes leave no faster
-//! than the line carries them, and a host that has set another speed reads what a UART would make of them.
+//! For a serial device the host opens a pseudo-terminal, which behaves like a port. The baud rate is emulated: bytes
+//! leave at the rate of the line, and a host with another baud rate reads what a UART would make of them.
 
 mod faults;
 mod line;
@@ -25,15 +25,16 @@ use std::time::Instant;
 
 use self::machine::Machine;
 use self::thread::{Port, Worker};
+use crate::devices::DeviceError;
 use crate::protocol::{Format, HostLine, Link, Reading};
 
 pub use faults::{Faults, Garbage, Outage};
 pub use uart::misread;
 pub use wearer::Wearer;
 
-/// What an emulated device measures.
+/// The measurements of an emulated device.
 pub trait Motion: Send {
-    /// Adds what it measures at a time, s since the host first asked for data.
+    /// Appends the readings at a time, s since the host first requested data.
     fn readings(&mut self, time: f64, out: &mut Vec<Reading>);
 }
 
@@ -43,31 +44,31 @@ impl<F: FnMut(f64, &mut Vec<Reading>) + Send> Motion for F {
     }
 }
 
-/// How a device is emulated.
+/// Settings of an emulated device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmulatorSettings {
-    /// What it speaks.
+    /// Wire format.
     pub format: Format,
-    /// The speed of its line; that of the format if none is given.
+    /// Baud rate; default: that of the format.
     pub baud: Option<u32>,
-    /// Samples a second; those of the format if none are given.
+    /// Sample rate in Hz; default: that of the format.
     pub rate: Option<f64>,
     /// What goes wrong.
     pub faults: Faults,
-    /// Where datagrams go; the usual port on this machine if nothing is given.
+    /// Destination of datagrams; default: the usual port on this machine.
     pub address: Option<SocketAddr>,
-    /// Whether each packet that was sent is told of: [`Event::Sent`].
+    /// Whether to report each packet: [`Event::Sent`].
     pub trace: bool,
 }
 
 impl EmulatorSettings {
-    /// The usual settings of a format.
+    /// Default settings of a format.
     pub fn new(format: Format) -> Self {
         Self { format, baud: None, rate: None, faults: Faults::default(), address: None, trace: false }
     }
 }
 
-/// Samples a second of a device, as its maker says or as it usually is.
+/// Sample rate of a device, as specified or as usual.
 pub fn usual_rate(format: &Format) -> f64 {
     match format {
         Format::DataGlove5 { .. } => 200.0,
@@ -78,10 +79,10 @@ pub fn usual_rate(format: &Format) -> f64 {
     }
 }
 
-/// What happens to an emulated device.
+/// Events of an emulated device.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// It can be opened: the path of the pseudo-terminal, or the address datagrams go to.
+    /// Plugged in: the path of the pseudo-terminal, or the destination address of datagrams.
     Plugged(String),
     /// It was unplugged.
     Unplugged,
@@ -89,9 +90,9 @@ pub enum Event {
     HostCame,
     /// The host has closed it.
     HostLeft,
-    /// The host has asked for data for the first time, and the motion begins.
+    /// The host requested data for the first time; the motion starts.
     Streaming,
-    /// The host has set another speed than the device has.
+    /// The host has set another baud rate than the device.
     OtherSpeed {
         /// Baud of the host.
         host: u32,
@@ -100,13 +101,13 @@ pub enum Event {
     },
     /// Random bytes were sent.
     Garbage(usize),
-    /// The device says nothing for a while.
+    /// The device stopped sending.
     Stalled,
-    /// It speaks again.
+    /// The device resumed sending.
     Resumed,
-    /// The host does not read; so many bytes were lost.
+    /// The host does not read; this many bytes were lost.
     Overrun(usize),
-    /// What the motors of the glove shall do.
+    /// An actuator command of the host.
     Heard(HostLine),
     /// The last byte of a packet is about to be written. Only if [`EmulatorSettings::trace`] is set.
     Sent {
@@ -115,7 +116,7 @@ pub enum Event {
         /// When.
         at: Instant,
     },
-    /// It cannot go on, and why.
+    /// A fatal error.
     Failed(String),
 }
 
@@ -128,11 +129,11 @@ impl fmt::Display for Event {
             Self::HostLeft => f.write_str("the host has closed it"),
             Self::Streaming => f.write_str("streaming"),
             Self::OtherSpeed { host, device } => {
-                write!(f, "the host reads at {host} baud what is sent at {device}: it gets nonsense")
+                write!(f, "the host reads at {host} baud, but the device sends at {device}: the data will be invalid")
             }
             Self::Garbage(bytes) => write!(f, "{bytes} random bytes"),
             Self::Stalled => f.write_str("silent"),
-            Self::Resumed => f.write_str("speaking again"),
+            Self::Resumed => f.write_str("sending again"),
             Self::Overrun(bytes) => write!(f, "the host does not read: {bytes} bytes were lost"),
             Self::Heard(line) => write!(f, "heard {line:?}"),
             Self::Sent { packet, .. } => write!(f, "packet {packet}"),
@@ -141,10 +142,10 @@ impl fmt::Display for Event {
     }
 }
 
-/// Is told where the device can be opened whenever that changes, and when it cannot. For a link that stays the same.
-pub type Placed = Box<dyn FnMut(Option<&Path>) -> Result<(), String> + Send>;
+/// Called with the path of the device whenever that changes, and with `None` when it is unplugged.
+pub type Placed = Box<dyn FnMut(Option<&Path>) -> std::io::Result<()> + Send>;
 
-/// An emulated device that runs in a thread of its own. Dropping it unplugs it.
+/// An emulated device that runs in its own thread. Dropping it unplugs it.
 #[derive(Debug)]
 pub struct Emulator {
     place: Arc<Mutex<Option<String>>>,
@@ -153,16 +154,24 @@ pub struct Emulator {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Events that may wait to be read. Beyond, they are thrown away.
+/// Maximum number of queued events. Beyond, they are discarded.
 const WAITING: usize = 1 << 16;
 
 impl Emulator {
-    /// Plugs a device in; why it cannot be emulated, in one sentence without a full stop.
-    pub fn start(settings: EmulatorSettings, motion: Box<dyn Motion>, placed: Option<Placed>) -> Result<Self, String> {
+    /// Plugs a device in, or returns why it cannot be emulated, one sentence without a full stop.
+    pub fn start(
+        settings: EmulatorSettings,
+        motion: Box<dyn Motion>,
+        placed: Option<Placed>,
+    ) -> Result<Self, DeviceError> {
+        Self::plug_in(settings, motion, placed).map_err(DeviceError::Emulation)
+    }
+
+    fn plug_in(settings: EmulatorSettings, motion: Box<dyn Motion>, placed: Option<Placed>) -> Result<Self, String> {
         let EmulatorSettings { format, baud, rate, faults, address, trace } = settings;
         let rate = rate.unwrap_or_else(|| usual_rate(&format));
         if !(0.1..=10_000.0).contains(&rate) {
-            return Err(format!("{rate} samples a second cannot be emulated: expected 0.1 to 10000"));
+            return Err(format!("a sample rate of {rate} Hz cannot be emulated: expected 0.1 to 10000 Hz"));
         }
         let (baud, port) = match format.link() {
             Link::Serial { speeds } => {
@@ -172,7 +181,7 @@ impl Emulator {
             Link::Udp { port } => (None, Port::Udp(address.unwrap_or_else(|| ([127, 0, 0, 1], port).into()))),
             Link::Usb { .. } => {
                 let name = format.name();
-                return Err(format!("{name} is a device of USB (HID), and only serial lines and UDP can be emulated"));
+                return Err(format!("{name} is a USB (HID) device; only serial ports and UDP can be emulated"));
             }
         };
         let (sender, events) = sync_channel(WAITING);
@@ -184,7 +193,7 @@ impl Emulator {
         let thread = std::thread::Builder::new()
             .name(format!("emulated {}", format.name()))
             .spawn(move || worker.run(&until))
-            .map_err(|error| format!("no thread can be started: {error}"))?;
+            .map_err(|error| format!("cannot start a thread: {error}"))?;
         Ok(Self { place, events, stop, thread: Some(thread) })
     }
 
@@ -203,7 +212,7 @@ impl Drop for Emulator {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // A panic has ended it as well.
+            // The thread may have panicked.
             let _ = thread.join();
         }
     }

@@ -1,31 +1,32 @@
-//! The end of a pseudo-terminal at which an emulated device sits. The other end looks like a serial port to everybody.
+//! The device end of a pseudo-terminal. The other end behaves like a serial port.
 
 use std::io::{ErrorKind, Read, Write};
 use std::time::Duration;
 
 use serialport::{ClearBuffer, SerialPort, TTYPort};
 
-/// A pseudo-terminal. Its other end vanishes with it.
+/// A pseudo-terminal. Its other end disappears when it is dropped.
 pub(super) struct Pty {
     device: TTYPort,
     path: String,
     baud: u32,
 }
 
-/// What came from the other end.
+/// Result of a read.
 pub(super) enum FromHost {
-    /// So many bytes.
+    /// Bytes received.
     Bytes(usize),
-    /// Nothing, but somebody is there.
+    /// No bytes, but a host has it open.
     Silence,
-    /// Nobody has it open.
+    /// No host has it open.
     Nobody,
 }
 
 impl Pty {
-    /// A new one, raw and at the speed of the device, so that whoever opens it and sets nothing gets the bytes as they are.
+    /// A new pseudo-terminal, raw and at the baud rate of the device, so that a host without settings gets the raw
+    /// bytes.
     pub fn open(baud: u32) -> Result<Self, String> {
-        let error = |error| format!("no pseudo-terminal can be made: {error}");
+        let error = |error| format!("cannot create a pseudo-terminal: {error}");
         let (device, mut host) = TTYPort::pair().map_err(error)?;
         // On Linux both ends share their settings.
         host.set_baud_rate(baud).map_err(error)?;
@@ -33,17 +34,17 @@ impl Pty {
         Ok(Self { device, path, baud })
     }
 
-    /// What the host opens.
+    /// The path for the host.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The speed that the host has set.
+    /// The baud rate that the host has set.
     pub fn host_baud(&self) -> Option<u32> {
         self.device.baud_rate().ok()
     }
 
-    /// Waits for bytes of the host, no longer than some time. Comes back at once if nobody has the other end open.
+    /// Waits for bytes of the host, with a timeout. Returns at once if the other end is not open.
     pub fn hear(&mut self, patience: Duration, buffer: &mut [u8]) -> FromHost {
         self.device.set_timeout(patience).ok();
         match self.device.read(buffer) {
@@ -53,7 +54,7 @@ impl Pty {
         }
     }
 
-    /// Sends bytes; how many the host has no room for any more. A serial line does not wait.
+    /// Sends bytes; returns how many did not fit in the buffer. A serial line does not block.
     pub fn say(&mut self, bytes: &[u8]) -> usize {
         self.device.set_timeout(Duration::ZERO).ok();
         let mut rest = bytes;
@@ -67,12 +68,12 @@ impl Pty {
         rest.len()
     }
 
-    /// Makes it as new after a host has gone: takes what it still said, throws away what it did not read. Whether the port can be
-    /// opened again; a host that was killed may have left it locked.
+    /// Restores the initial state after the host has closed it: reads its last bytes, discards unread ones. Returns
+    /// whether the port can be opened again; a killed host may have left it locked.
     pub fn refresh(&mut self, heard: &mut Vec<u8>) -> bool {
         let settings = serialport::new(&self.path, self.baud).exclusive(false);
         let Ok(host) = TTYPort::open(&settings) else {
-            // Another host may be there by now.
+            // Another host may have opened it.
             return !matches!(self.hear(Duration::ZERO, &mut []), FromHost::Nobody);
         };
         let mut buffer = [0; 256];

@@ -3,7 +3,7 @@ use super::*;
 use crate::protocol::{Checksum, FlexReading, GloveMode, Sensor};
 use crate::tracking::{Finger, Side};
 
-/// The index finger counts the samples, from 0 to 255 and around again.
+/// The index finger counts the samples modulo 256.
 fn counting() -> Box<dyn Motion> {
     let mut count = 0_u32;
     Box::new(move |_: f64, out: &mut Vec<Reading>| {
@@ -24,7 +24,7 @@ fn five() -> Format {
     Format::DataGlove5 { side: Side::Right, checksum: Checksum::Xor, mode: GloveMode::Stream, mark: false }
 }
 
-/// Runs a machine in steps of a millisecond: what was sent, byte by byte with its time.
+/// Runs a machine in steps of one millisecond; returns each sent byte with its time.
 fn run(machine: &mut Machine, from: f64, to: f64) -> Vec<(f64, u8)> {
     let (mut sent, mut all) = (Sent::default(), Vec::new());
     for step in 0..((to - from) * 1e3).round() as u32 {
@@ -43,7 +43,7 @@ fn decoded(format: &Format, bytes: &[(f64, u8)]) -> Vec<Reading> {
 }
 
 #[test]
-fn a_glove_streams_once_it_is_asked_at_its_rate_and_the_line_s() {
+fn a_glove_streams_on_request_at_its_rate_and_baud_rate() {
     let mut machine = Machine::new(five(), Some(19200), 200.0, Faults::default(), counting());
     assert_eq!(run(&mut machine, 0.0, 1.0), [], "nobody listens");
     machine.open(1.0);
@@ -61,7 +61,7 @@ fn a_glove_streams_once_it_is_asked_at_its_rate_and_the_line_s() {
 }
 
 #[test]
-fn a_line_that_is_too_slow_sets_the_rate() {
+fn a_slow_line_limits_the_rate() {
     let mut machine = Machine::new(five(), Some(9600), 200.0, Faults::default(), counting());
     machine.open(0.0);
     machine.hear(0.0, b"D");
@@ -71,7 +71,7 @@ fn a_line_that_is_too_slow_sets_the_rate() {
 }
 
 #[test]
-fn another_speed_is_nonsense_both_ways() {
+fn a_wrong_baud_rate_garbles_both_directions() {
     let mut machine = Machine::new(five(), Some(19200), 200.0, Faults::default(), counting());
     machine.open(0.0);
     machine.set_host_baud(Some(115_200));
@@ -91,7 +91,7 @@ fn another_speed_is_nonsense_both_ways() {
 }
 
 #[test]
-fn faults_come_when_they_are_due() {
+fn faults_follow_their_schedule() {
     let faults = Faults::parse(["garbage=1:30", "stall=2.5:1", "unplug=4:2"]).expect("faults");
     let mut machine = Machine::new(five(), Some(19200), 200.0, faults, counting());
     machine.open(5.0);
@@ -116,7 +116,7 @@ fn faults_come_when_they_are_due() {
 }
 
 #[test]
-fn a_device_that_only_talks_begins_when_it_is_opened_and_a_sensor_answers() {
+fn a_passive_device_starts_on_open_and_a_sensor_on_request() {
     let talker = Format::named("5dt-5w").expect("a format");
     let mut machine = Machine::new(talker, Some(9600), 100.0, Faults::default(), counting());
     machine.open(3.0);
@@ -146,12 +146,12 @@ fn a_device_that_only_talks_begins_when_it_is_opened_and_a_sensor_answers() {
 }
 
 #[test]
-fn what_cannot_be_emulated_is_refused_in_a_sentence() {
+fn unsupported_devices_are_rejected_with_a_reason() {
     let start = |settings| Emulator::start(settings, counting(), None).expect_err("a problem");
     let glove = EmulatorSettings::new(Format::named("5dt-ultra").expect("a format"));
-    assert!(start(glove).contains("only serial lines and UDP can be emulated"));
+    assert!(start(glove).to_string().contains("only serial ports and UDP can be emulated"));
     let fast = EmulatorSettings { rate: Some(f64::NAN), ..EmulatorSettings::new(five()) };
-    assert!(start(fast).contains("expected 0.1 to 10000"));
+    assert!(start(fast).to_string().contains("expected 0.1 to 10000"));
 }
 
 #[test]
@@ -209,7 +209,7 @@ mod terminal {
     }
 
     #[test]
-    fn hosts_come_and_go_and_each_finds_the_port_as_new() {
+    fn the_port_is_reset_for_each_host() {
         let emulator = Emulator::start(EmulatorSettings::new(five()), counting(), None).expect("an emulator");
         let place = emulator.place().expect("it is plugged in");
         for _ in 0..3 {
@@ -221,7 +221,7 @@ mod terminal {
             let (mut out, mut decoder) = (Vec::new(), five().decoder());
             decoder.push(&read(&mut port, 90), &mut out);
             assert!(counts(&out).windows(2).all(|two| two[1] == two[0].wrapping_add(1)) && out.len() > 7, "{out:?}");
-            // The last word is heard, though the port is closed at once.
+            // The last command is received although the port is closed at once.
             port.write_all(b"A").expect("room");
             drop(port);
             wait_for(&emulator, &Event::HostLeft);
@@ -229,7 +229,7 @@ mod terminal {
     }
 
     #[test]
-    fn a_last_command_is_heard_after_the_port_was_closed() {
+    fn the_last_command_is_received_after_the_port_was_closed() {
         let format = Format::named("opengloves").expect("a format");
         let emulator = Emulator::start(EmulatorSettings::new(format), counting(), None).expect("an emulator");
         for _ in 0..20 {
@@ -243,7 +243,7 @@ mod terminal {
     }
 
     #[test]
-    fn the_speed_of_the_host_is_the_wire_s() {
+    fn the_host_baud_rate_is_read_back() {
         let emulator = Emulator::start(EmulatorSettings::new(five()), counting(), None).expect("an emulator");
         let mut port = open(&emulator.place().expect("it is plugged in"), 19200);
         port.write_all(b"D").expect("room");
@@ -253,7 +253,7 @@ mod terminal {
     }
 
     #[test]
-    fn it_is_unplugged_and_comes_back_and_is_told_where() {
+    fn replugging_reports_the_new_path() {
         let places = Arc::new(Mutex::new(Vec::new()));
         let noted = places.clone();
         let placed: Placed = Box::new(move |place| {

@@ -10,18 +10,18 @@ use super::machine::{Machine, Sent};
 use super::pty::{FromHost, Pty};
 use super::{Event, Placed};
 
-/// How long to wait at most before looking whether to stop.
+/// Poll interval for a request to stop.
 const PATIENCE: Duration = Duration::from_millis(10);
-/// How long to wait before looking whether a host has come.
+/// Poll interval for a host.
 #[cfg(all(unix, feature = "serial"))]
 const LOOK: Duration = Duration::from_millis(2);
 
-/// What a device is plugged into.
+/// Connection of a device.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Port {
-    /// A serial line of some speed.
+    /// A serial port with a baud rate.
     Serial(u32),
-    /// Wherever datagrams go.
+    /// UDP datagrams.
     Udp(SocketAddr),
 }
 
@@ -31,11 +31,11 @@ enum Plug {
     Udp(UdpSocket, SocketAddr),
 }
 
-/// Moves bytes between a machine and the world.
+/// Moves bytes between a machine and its connection.
 pub(super) struct Worker {
     machine: Machine,
     port: Port,
-    /// Nothing while it is unplugged.
+    /// `None` while it is unplugged.
     plug: Option<Plug>,
     placed: Option<Placed>,
     place: Arc<Mutex<Option<String>>>,
@@ -69,7 +69,7 @@ impl Worker {
         }
     }
 
-    /// Makes a port and plugs the device into it.
+    /// Creates a port and plugs the device in.
     pub fn plug_in(&mut self) -> Result<(), String> {
         let place = match self.port {
             #[cfg(all(unix, feature = "serial"))]
@@ -82,25 +82,25 @@ impl Worker {
             #[cfg(not(all(unix, feature = "serial")))]
             Port::Serial(baud) => {
                 return Err(format!(
-                    "a line of {baud} baud is emulated on Unix only, by a program with the feature `serial`"
+                    "serial ports ({baud} baud) are emulated only on Unix and with the Cargo feature `serial`"
                 ));
             }
             Port::Udp(address) => {
                 let any: IpAddr =
                     if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-                // What goes to this machine comes from it too.
+                // Loopback datagrams are sent from a loopback address.
                 let own = if address.ip().is_loopback() { address.ip() } else { any };
-                let socket = UdpSocket::bind((own, 0)).map_err(|error| format!("no socket can be made: {error}"))?;
+                let socket = UdpSocket::bind((own, 0)).map_err(|error| format!("cannot create a socket: {error}"))?;
                 self.plug = Some(Plug::Udp(socket, address));
                 self.machine.open(self.clock.elapsed().as_secs_f64());
-                // Whether anybody listens there nobody knows.
+                // UDP cannot tell whether there is a receiver.
                 self.machine.events.clear();
                 address.to_string()
             }
         };
         if let Some(Err(error)) = self.placed.as_mut().map(|placed| placed(Some(Path::new(&place)))) {
             self.plug = None;
-            return Err(error);
+            return Err(error.to_string());
         }
         self.set_place(Some(place.clone()));
         self.tell(Event::Plugged(place));
@@ -112,7 +112,7 @@ impl Worker {
         self.machine.unplug();
         self.set_place(None);
         if let Some(Err(error)) = self.placed.as_mut().map(|placed| placed(None)) {
-            self.tell(Event::Failed(error));
+            self.tell(Event::Failed(error.to_string()));
         }
     }
 
@@ -121,7 +121,7 @@ impl Worker {
     }
 
     fn tell(&self, event: Event) {
-        // Nobody needs to listen.
+        // There may be no receiver.
         let _ = self.events.try_send(event);
     }
 
@@ -156,7 +156,7 @@ impl Worker {
         self.clock.elapsed().as_secs_f64()
     }
 
-    /// Waits for the host or for what is due, and does it.
+    /// Waits for the host or the next due time, and processes it.
     fn serve(&mut self, now: f64) {
         let due = self.machine.wake(now) - now;
         let patience = Duration::try_from_secs_f64(due.max(0.0)).map_or(PATIENCE, |due| due.min(PATIENCE));
@@ -212,7 +212,7 @@ impl Worker {
             Some(Plug::Udp(socket, address)) => {
                 let mut start = 0;
                 for end in &self.sent.ends {
-                    // Nobody needs to listen there.
+                    // There may be no receiver.
                     let _ = socket.send_to(&self.sent.bytes[start..end.offset], *address);
                     start = end.offset;
                 }

@@ -1,13 +1,13 @@
-//! What a serial port reads when its speed is not that of the sender.
+//! What a serial port receives at a baud rate different from the sender's.
 
-/// Bits of a frame: a start bit, which is low, eight of data, the lowest first, a stop bit, which is high.
+/// Bits of a frame: a low start bit, eight data bits, lowest first, a high stop bit.
 const FRAME: usize = 10;
 
-/// What a receiver at one speed makes of bytes that were sent at another, in one go on a line that idles before and after.
+/// Bytes received at one baud rate for bytes sent at another, contiguously on a line that idles before and after.
 ///
-/// As a UART does: a frame begins where the line falls, each bit is what the line is in the middle of it, and a start bit that is
-/// high by then was none. After a stop bit that is low the line has to rise before another frame can begin; its byte is
-/// handed on all the same, as the drivers do that are not told to check.
+/// Like a UART: a frame starts at a falling edge, each bit is sampled in its middle, and a start bit that is high there
+/// is rejected. After a low stop bit the line has to rise before the next frame; the byte is still returned, as drivers
+/// do without error checking.
 pub fn misread(bytes: &[u8], sent_at: u32, read_at: u32) -> Vec<u8> {
     if sent_at == read_at || sent_at == 0 || read_at == 0 {
         return bytes.into();
@@ -17,7 +17,7 @@ pub fn misread(bytes: &[u8], sent_at: u32, read_at: u32) -> Vec<u8> {
         (_, 0) => false,
         (Some(byte), place) => byte >> (place - 1) & 1 == 1,
     };
-    // The sender's bit in which the middle of the receiver's bit lies, counted from where the line fell.
+    // The sender's bit at the middle of the receiver's bit, counted from the falling edge.
     let middle = |bit: u64| ((2 * bit + 1) * u64::from(sent_at) / (2 * u64::from(read_at))) as usize;
     let end = FRAME * bytes.len();
     let (mut read, mut at) = (Vec::new(), 0);
@@ -44,18 +44,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_the_speed_sees_every_second_bit() {
+    fn half_the_baud_rate_sees_every_second_bit() {
         // Low for nine bits, then high: start, three zeros, and the idle line.
         assert_eq!(misread(&[0x00], 19200, 9600), [0b1111_1000]);
-        // Low for one bit, which is over before the middle of a slow start bit.
+        // Low for one bit, which ends before the middle of a slow start bit.
         assert!(misread(&[0xFF], 19200, 9600).is_empty());
-        // 0 1010 1010 1 1…: the fall is at the start bit, and the second bit is high: no start. Likewise at the next falls.
+        // 0 1010 1010 1 1…: the falling edge is at the start bit, and the second bit is high: no start. Likewise at the
+        // next edges.
         assert!(misread(&[0x55], 19200, 9600).is_empty());
     }
 
     #[test]
-    fn double_the_speed_sees_every_bit_twice() {
-        // Low for eighteen fast bits: a byte of zeros without a stop bit. The line rises, and nothing follows.
+    fn double_the_baud_rate_sees_every_bit_twice() {
+        // Low for eighteen fast bits: a zero byte without a stop bit. The line rises, and nothing follows.
         assert_eq!(misread(&[0x00], 9600, 19200), [0x00]);
         // Low for two: the start bit and a zero.
         assert_eq!(misread(&[0xFF], 9600, 19200), [0xFE]);
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slight_difference_does_no_harm() {
+    fn a_small_mismatch_is_harmless() {
         let all: Vec<u8> = (0..=255).collect();
         assert_eq!(misread(&all, 115_200, 115_200), all);
         assert_eq!(misread(&all, 115_200, 113_000), all);
@@ -76,7 +77,7 @@ mod tests {
         #[test]
         fn a_line_has_no_more_bytes_than_time(bytes in prop::collection::vec(any::<u8>(), 0..40), sent in 1u32..400_000, read in 1u32..400_000) {
             let seen = misread(&bytes, sent, read).len() as f64;
-            // The last frame may reach into the idle line.
+            // The last frame may extend into the idle line.
             prop_assert!(seen <= bytes.len() as f64 * f64::from(read) / f64::from(sent) * 10.0 / 9.5 + 1.0);
             prop_assert_eq!(misread(&bytes, sent, sent), bytes);
         }

@@ -5,10 +5,10 @@ use crate::math::{Pose, Vec3};
 use crate::protocol::{Format, Reading, TrackedObject};
 use crate::tracking::HandSample;
 
-/// Serial number of an emulated tracker that the profile does not name.
+/// Serial number of an emulated tracker if the profile does not name one.
 const SERIAL: &str = "EMULATED";
 
-/// A hand that wears an emulated device: what the device measures is what its profile makes of the hand, the other way round.
+/// A hand with an emulated device: the readings are the inverse of what the profile computes from them.
 pub struct Wearer<F> {
     format: Option<Format>,
     glove: GloveMap,
@@ -18,7 +18,7 @@ pub struct Wearer<F> {
 }
 
 impl<F: FnMut(f64) -> Option<HandSample> + Send> Wearer<F> {
-    /// A hand that is where it is at each time, with the device of a profile.
+    /// The hand at each time, with the device of a profile.
     pub fn new(profile: &DeviceProfile, hand: F) -> Self {
         let format = if let DeviceKind::Wire(format) = &profile.kind { Some(*format) } else { None };
         Self {
@@ -52,14 +52,14 @@ impl<F: FnMut(f64) -> Option<HandSample> + Send> Motion for Wearer<F> {
     }
 }
 
-/// What a tracker says of a palm in the world.
+/// Tracker pose of a palm in the world.
 fn told(place: &PlaceSettings, palm: &Pose) -> Pose {
     let turn = place.frame.rotation.inverse();
     let position = turn * (palm.translation.vector - place.frame.translation.vector) / place.scale;
     Pose::from_parts(position.into(), turn * palm.rotation * place.palm.inverse())
 }
 
-/// How a palm is tilted, whichever way it heads.
+/// Tilt of a palm, independent of its heading.
 fn tilt(palm: &Pose) -> Reading {
     let up = |axis: Vec3| (palm.rotation * axis).y;
     let pitch = up(-Vec3::z()).clamp(-1.0, 1.0).asin();
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn tilt_is_that_of_which_an_orientation_is_made() {
+    fn tilt_matches_the_orientation() {
         for (heading, pitch, roll) in [(0.0, 0.3, -0.4), (2.0, -0.7, 1.2), (-1.0, 0.0, 0.0)] {
             let turn = |axis: Vec3, angle: f64| Quat::from_scaled_axis(axis * angle);
             let rotation = turn(Vec3::y(), heading) * turn(Vec3::x(), pitch) * turn(-Vec3::z(), roll);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn each_device_says_what_it_measures() {
+    fn each_device_encodes_its_measurements() {
         let palm = Pose::from_parts(Vec3::new(0.1, 1.2, -0.3).into(), Quat::from_scaled_axis(Vec3::new(0.2, 0.3, 0.1)));
         let glove = readings("5dt-5", palm, [0.3; ANGLES]);
         assert!(matches!(glove[..], [Reading::Flex(_), Reading::Tilt { .. }]), "{glove:?}");

@@ -1,16 +1,17 @@
-use crate::assets::{Anchor, PlaceSettings};
+use crate::assets::{PlaceSettings, TrackerAnchor};
 use crate::math::{Pose, Quat, Vec3};
 
-/// Where a device has a hand: from its frame to the world.
+/// Transformation from the frame of a device to the world.
 ///
-/// With [`Anchor::Start`] the first position stands for the place where the hand begins. The first orientation stands for its
-/// heading only: a tracker knows what is up, but not where the user's front is, so it is turned about the vertical as brings it
-/// nearest to the hand. With `d = q_start q⁻¹` that turn has the angle `2 atan2(d_y, d_w)`, the twist of `d` about y.
+/// With [`TrackerAnchor::Start`] the first position is mapped to the initial position of the hand. The first orientation only
+/// determines the heading: a tracker knows the vertical, but not where the user's front is, so it is rotated about the
+/// vertical to be closest to the hand. With `d = q_start q⁻¹` that rotation has the angle `2 atan2(d_y, d_w)`, the
+/// twist of `d` about y.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
     settings: PlaceSettings,
     heading: Option<Quat>,
-    /// A position of the device, and the place in the world that it stands for.
+    /// A position of the device, and the corresponding position in the world.
     origin: Option<(Vec3, Vec3)>,
 }
 
@@ -23,12 +24,12 @@ impl Placed {
 
     /// The next sample is the first.
     pub fn forget(&mut self) {
-        let known = self.settings.anchor == Anchor::World;
+        let known = self.settings.anchor == TrackerAnchor::World;
         self.heading = known.then(Quat::identity);
         self.origin = known.then(|| (Vec3::zeros(), self.settings.frame.translation.vector));
     }
 
-    /// Takes the first sample for the place where the hand begins.
+    /// Maps the first sample to the initial pose of the hand.
     pub fn anchor(&mut self, position: Option<Vec3>, turn: Option<Quat>, start: &Pose) {
         if let (None, Some(turn)) = (self.heading, turn) {
             let off = start.rotation * (self.settings.frame.rotation * turn * self.settings.palm).inverse();

@@ -54,9 +54,10 @@ fn three_devices_make_one_hand() {
     assert_eq!(fusion.news(Side::Left, 0.0), News::default(), "no such hand");
 }
 
-/// A palm that is turned about the vertical and held level begins at the heading of the scene, and turns with the device then.
+/// A palm that is rotated about the vertical and held level starts at the heading of the scene, and then rotates with
+/// the device.
 #[test]
-fn a_tracker_knows_up_and_not_the_heading() {
+fn a_tracker_knows_the_vertical_but_not_the_heading() {
     let about = |axis: Vec3, angle: f64| Quat::from_scaled_axis(axis * angle);
     let (mut fusion, [_, imu, _]) = three();
     // The sensor has z up: its frame is turned by -90° about x.
@@ -76,14 +77,14 @@ fn a_tracker_knows_up_and_not_the_heading() {
 }
 
 #[test]
-fn a_silent_device_freezes_its_part_and_eases_back() {
+fn a_silent_device_holds_its_part_and_blends_back() {
     let (mut fusion, [glove, _, tracker]) = three();
     let step = 0.01;
     let mut last = [0.0; ANGLES];
     let mut fastest: f64 = 0.0;
     for n in 0..400 {
         let t = step * f64::from(n);
-        // Silent from 1 s to 2 s; the fingers have opened meanwhile.
+        // Silent from 1 s to 2 s; the fingers have opened in the meantime.
         let angle = if t < 1.0 { 1.0 } else { -0.2 };
         if !(1.0..2.0).contains(&t) {
             fusion.take(glove, &fingers(t, angle));
@@ -106,7 +107,7 @@ fn a_silent_device_freezes_its_part_and_eases_back() {
 }
 
 #[test]
-fn the_first_device_is_believed_while_it_speaks() {
+fn the_first_device_wins_while_it_sends() {
     let mut fusion = Fusion::new();
     fusion.add_hand(Side::Right, &start(), &[0.0; ANGLES]);
     let [first, second] = ["5dt-5", "opengloves"].map(|name| fusion.add_source(&profile(name)));

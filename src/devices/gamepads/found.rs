@@ -1,6 +1,6 @@
 use crate::devices::list::{Found, Kind};
 
-/// The gamepads and joysticks that are connected, or why they cannot be listed.
+/// The connected gamepads and joysticks, or why they cannot be listed.
 pub(in crate::devices) fn list() -> Vec<Found> {
     let gilrs = match gilrs::Gilrs::new() {
         Ok(gilrs) => gilrs,

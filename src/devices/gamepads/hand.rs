@@ -4,20 +4,20 @@ use crate::math::Vec3;
 use crate::protocol::{FlexReading, Sensor};
 use crate::tracking::{Finger, Side};
 
-/// The fastest that the palm goes, m/s.
+/// Maximum speed of the palm, m/s.
 const SPEED: f64 = 0.25;
-/// The farthest that it goes from where it began, along each axis, m.
+/// Maximum distance of the palm from its start along each axis, m.
 const REACH: f64 = 0.6;
-/// How far a stick may lean without meaning it, in parts of the way.
+/// Dead zone of a stick, as a fraction of its range.
 const DEAD: f64 = 0.15;
-/// How fast a finger closes, in whole bends a second: a button has no half.
+/// Closing speed of a finger by a button, in full bends per second.
 const CLOSING: f64 = 4.0;
-/// The longest time that one step moves by, s: after a hiccup the hand does not leap.
+/// Maximum time step, s: no jump after a delay.
 const LONGEST: f64 = 0.05;
-/// How near home is home, m.
+/// Distance at which home is reached, m.
 const HOME: f64 = 1e-3;
 
-/// The buttons that are told of, by the places of an Xbox controller.
+/// Reported buttons, in the layout of an Xbox controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum PadButton {
@@ -56,7 +56,7 @@ impl PadButton {
         Self::Right,
     ];
 
-    /// What it is called in scripts.
+    /// Name in scripts.
     pub fn name(self) -> &'static str {
         [
             "a",
@@ -77,12 +77,12 @@ impl PadButton {
     }
 }
 
-/// What is pushed on a gamepad.
+/// State of the controls of a gamepad.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PadState {
-    /// To the right and ahead, each from −1 to 1.
+    /// Right and forward, each from −1 to 1.
     pub left_stick: [f64; 2],
-    /// To the right and ahead.
+    /// Right and forward.
     pub right_stick: [f64; 2],
     /// From 0 to 1.
     pub left_trigger: f64,
@@ -99,12 +99,12 @@ impl PadState {
     }
 }
 
-/// A hand that a gamepad moves: `docs/devices.md` says how.
+/// A hand driven by a gamepad, as described in `docs/devices.md`.
 #[derive(Clone, Debug)]
 pub struct PadHand {
     side: Side,
     glove: GloveMap,
-    /// Which of the four fingers follow the right trigger.
+    /// The fingers that follow the right trigger.
     follows: [bool; 4],
     bends: [f64; 5],
     position: Vec3,
@@ -115,13 +115,13 @@ pub struct PadHand {
 }
 
 impl PadHand {
-    /// An open hand where it begins; the map says what bent fingers are.
+    /// An open hand at its start; the map defines bent fingers.
     pub fn new(side: Side, glove: GloveMap) -> Self {
         let (follows, bends, position) = ([true; 4], [0.0; 5], Vec3::zeros());
         Self { side, glove, follows, bends, position, goes_home: false, buttons: 0, time: None }
     }
 
-    /// The hand at a time, s, and the buttons that went down or up since it was last asked.
+    /// The hand at a time, s, and the button changes since the last call.
     pub fn step(&mut self, pad: &PadState, time: f64) -> (SourceSample, Vec<(&'static str, bool)>) {
         let dt = self.time.map_or(0.0, |last| (time - last).clamp(0.0, LONGEST));
         self.time = Some(time);
@@ -146,7 +146,7 @@ impl PadHand {
         (sample, events.into_iter().map(|(button, pressed)| (button.name(), pressed)).collect())
     }
 
-    /// The direction pad chooses the fingers that follow; select sends the palm home.
+    /// The direction pad selects the fingers that follow; select moves the palm home.
     fn choose(&mut self, button: PadButton) {
         match button {
             PadButton::Up => self.follows = [true; 4],
@@ -163,7 +163,7 @@ impl PadHand {
         let wanted = Vec3::new(right, up, -ahead);
         if wanted != Vec3::zeros() {
             self.goes_home = false;
-            // No faster aslant than straight.
+            // Diagonal motion is not faster.
             self.position += dt * SPEED * wanted / wanted.norm().max(1.0);
             self.position = self.position.map(|x| x.clamp(-REACH, REACH));
         } else if self.goes_home {
@@ -190,7 +190,7 @@ fn sound(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }
 
-/// What a stick means: nothing near its middle, then from 0 to 1, and finer near the middle than at the end.
+/// Response of a stick: zero in the dead zone, then from 0 to 1, with finer control near the centre.
 fn meant(stick: [f64; 2]) -> [f64; 2] {
     let [x, y] = stick.map(sound);
     let lean = f64::hypot(x, y);

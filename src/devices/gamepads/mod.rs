@@ -1,5 +1,5 @@
-//! Gamepads that are held instead of a hand, and the GameTrak as a joystick. What sticks and buttons mean is plain code; only the
-//! feature `gamepad` brings the ports.
+//! Gamepads as a hand, and the GameTrak as a joystick. The mapping of sticks and buttons is plain code; only the ports
+//! need the feature `gamepad`.
 
 #[cfg(feature = "gamepad")]
 mod found;

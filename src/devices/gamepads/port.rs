@@ -12,12 +12,12 @@ use crate::devices::source::{SourceFeed, SourceHandle, SourceSample, SourceState
 use crate::protocol::{Format, Link};
 use crate::tracking::Side;
 
-/// Samples a second.
+/// Samples per second.
 const RATE: f64 = 100.0;
-/// How long to wait before the system is asked for gamepads again after it had none to give.
+/// Time before gamepads are searched again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The buttons by their places.
+/// The buttons by position.
 const BUTTONS: [(Button, PadButton); 14] = [
     (Button::South, PadButton::A),
     (Button::East, PadButton::B),
@@ -43,7 +43,7 @@ pub(in crate::devices) fn start(profile: &DeviceProfile, epoch: Instant) -> std:
 
 fn run(feed: &SourceFeed, profile: &DeviceProfile, epoch: Instant) {
     let mut gilrs = loop {
-        // The dead zones of a joystick would be steps in the air.
+        // The dead zones of a joystick would be jumps of the position.
         match GilrsBuilder::new().with_default_filters(!is_gametrak(profile)).build() {
             Ok(gilrs) => break gilrs,
             Err(error) => feed.set_state(SourceState::Lost(format!("gamepads cannot be listed: {error}"))),
@@ -66,7 +66,7 @@ fn run(feed: &SourceFeed, profile: &DeviceProfile, epoch: Instant) {
     }
 }
 
-/// Waits, and hands on what comes; whether it is over.
+/// Waits and forwards what arrives; returns whether to stop.
 fn is_stopped(feed: &SourceFeed, deadline: Instant, mut hear: impl FnMut(Told)) -> bool {
     loop {
         match feed.wait_until(deadline) {
@@ -81,7 +81,7 @@ fn is_gametrak(profile: &DeviceProfile) -> bool {
     profile.kind == DeviceKind::GametrakJoystick
 }
 
-/// What is held, if it is there.
+/// State of the controls, if connected.
 struct Held<'a> {
     profile: &'a DeviceProfile,
     epoch: Instant,
@@ -92,7 +92,7 @@ struct Held<'a> {
     haptics: Option<VibrationDriver>,
     /// The gamepad and its motors.
     pad: Option<(GamepadId, Option<Rumble>)>,
-    /// Buttons of a joystick that are down.
+    /// Pressed buttons of a joystick.
     buttons: u32,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Looks for the gamepad, and tells what it says.
+    /// Searches for the gamepad and reports its state.
     fn follow(&mut self, gilrs: &mut Gilrs, feed: &SourceFeed) {
         if self.pad.as_ref().is_some_and(|(id, _)| !gilrs.gamepad(*id).is_connected()) {
             self.pad = None;
@@ -188,13 +188,15 @@ impl<'a> Held<'a> {
     fn absence(&self) -> String {
         match &self.profile.port {
             Port::Usb { vendor, product } => {
-                format!("no gamepad has the USB ids {vendor:04x}:{product:04x}; is it plugged in?")
+                format!("no gamepad has the USB ids {vendor:04x}:{product:04x}; check that it is connected")
             }
-            Port::Named(name) => format!("no gamepad is called `{name}`; `fingerpad devices list` shows what is there"),
+            Port::Named(name) => {
+                format!("there is no gamepad `{name}`; `fingerpad devices list` shows the connected ones")
+            }
             Port::Auto if is_gametrak(self.profile) => {
-                "there is no GameTrak among the joysticks; is it plugged in?".into()
+                "there is no GameTrak among the joysticks; check that it is connected".into()
             }
-            Port::Auto => "there is no gamepad; plug one in, or switch it on".into(),
+            Port::Auto => "there is no gamepad; connect one or switch it on".into(),
         }
     }
 
@@ -220,10 +222,10 @@ impl<'a> Held<'a> {
         sample
     }
 
-    /// The place of the hand that a GameTrak has, once all of its axes have said something.
+    /// Hand position of a GameTrak, once all of its axes have reported.
     fn strings(&mut self, pad: &Gamepad<'_>, time: f64, feed: &SourceFeed) -> Option<SourceSample> {
         let value = |axis| pad.axis_data(axis).map(|data| f64::from(data.value()));
-        // What gilrs takes for the way up of a stick is turned round.
+        // gilrs inverts the vertical axis of a stick.
         let turned = |axis| value(axis).map(|value| -value);
         let axes = [
             value(Axis::LeftStickX),

@@ -3,10 +3,10 @@ use gilrs::{GamepadId, Gilrs};
 
 use crate::devices::haptics::Pulse;
 
-/// The motors of a gamepad are told every 50 ms; a shorter pulse would be missed.
+/// Update interval of the motors: gamepads miss pulses shorter than 50 ms.
 const SHORTEST: u32 = 100;
 
-/// The motors of a gamepad, both as one.
+/// The motors of a gamepad, driven together.
 pub(super) struct Rumble(Effect);
 
 impl Rumble {
@@ -25,7 +25,7 @@ impl Rumble {
         builder.finish(gilrs).ok().map(Self)
     }
 
-    /// What goes wrong with a motor is not worth the gamepad.
+    /// Motor errors are ignored.
     pub fn play(&self, pulse: &Pulse) {
         if pulse.amplitude <= 0.0 {
             let _ = self.0.stop();

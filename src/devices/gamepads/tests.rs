@@ -12,7 +12,7 @@ fn hand() -> PadHand {
     PadHand::new(Side::Right, GloveMap::new(&profile.sensors))
 }
 
-/// Holds a state for some time, a hundred times a second.
+/// Holds a state for some time at 100 Hz.
 fn hold(hand: &mut PadHand, from: f64, seconds: f64, pad: PadState) -> SourceSample {
     let mut sample = hand.step(&pad, from).0;
     for step in 1..=(100.0 * seconds).round() as u32 {
@@ -30,7 +30,7 @@ fn bends(sample: &SourceSample) -> [f64; 5] {
 }
 
 #[test]
-fn sticks_move_the_palm_no_faster_than_its_speed() {
+fn palm_speed_is_limited() {
     let mut hand = hand();
     let at = |sample: SourceSample| sample.position.expect("a place");
     assert_eq!(
@@ -54,12 +54,12 @@ fn sticks_move_the_palm_no_faster_than_its_speed() {
 }
 
 #[test]
-fn the_palm_has_a_reach_and_a_home_and_does_not_leap() {
+fn the_palm_has_limits_and_a_home_and_does_not_jump() {
     let mut hand = hand();
     let push = PadState { left_stick: [-1.0, 0.0], ..PadState::default() };
     let far = hold(&mut hand, 0.0, 10.0, push).position.expect("a place");
     assert_eq!(far, Vec3::new(-0.6, 0.0, 0.0));
-    // Half a minute in which nobody asked.
+    // No samples for half a minute.
     let later =
         hand.step(&PadState { left_stick: [1.0, 0.0], ..PadState::default() }, 40.0).0.position.expect("a place");
     assert!((later - far).norm() < 0.02);
@@ -90,14 +90,14 @@ fn triggers_close_the_fingers_that_follow() {
     let bumpers = held(&[PadButton::LeftBumper, PadButton::RightBumper]);
     let fist = hold(&mut hand, 4.6, 1.0, bumpers);
     assert!(near(bends(&fist), [1.0; 5]));
-    // A button has no half: the fingers take a quarter of a second.
+    // A button has no intermediate position: the fingers take a quarter of a second.
     hold(&mut hand, 5.7, 1.0, PadState::default());
     let half = hold(&mut hand, 6.71, 0.11, bumpers);
     assert!(bends(&half).iter().all(|bend| (bend - 0.48).abs() < 0.05 && *bend < 1.0), "{:?}", bends(&half));
 }
 
 #[test]
-fn a_fist_of_the_pad_is_a_fist_of_the_hand() {
+fn a_full_trigger_is_a_fist() {
     let profile = load_device(&builtin_device_file("gamepad").expect("it is carried")).expect("a sound one");
     let glove = GloveMap::new(&profile.sensors);
     let mut hand = PadHand::new(Side::Right, glove.clone());
@@ -110,7 +110,7 @@ fn a_fist_of_the_pad_is_a_fist_of_the_hand() {
 }
 
 #[test]
-fn buttons_are_told_once_by_their_names() {
+fn buttons_are_reported_once_by_name() {
     let mut hand = hand();
     assert_eq!(hand.step(&held(&[PadButton::A]), 0.0).1, [("a", true)]);
     assert_eq!(hand.step(&held(&[PadButton::A]), 0.01).1, []);
@@ -123,7 +123,7 @@ fn buttons_are_told_once_by_their_names() {
 }
 
 #[test]
-fn what_is_no_number_moves_nothing() {
+fn nan_input_is_ignored() {
     let mut hand = hand();
     let nonsense = PadState {
         left_stick: [f64::NAN, 1.0],
@@ -138,7 +138,7 @@ fn what_is_no_number_moves_nothing() {
 }
 
 #[test]
-fn strings_are_read_as_the_reports_are() {
+fn strings_match_the_reports() {
     let raw = [1000.0, 3000.0, 2500.0, 2047.5, 2047.5, 1024.0];
     let mut axes = raw.map(|raw| Some(2.0 * raw / f64::from(AXIS_MAXIMUM) - 1.0));
     for side in [Side::Left, Side::Right] {

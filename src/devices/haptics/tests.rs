@@ -4,26 +4,26 @@ use crate::tracking::Side;
 const SETTINGS: HapticSettings =
     HapticSettings { source: HapticSource::Force, full: 4.0, maximum: 0.8, rate: 50.0, watchdog: 0.1 };
 
-fn touch(fingers: [f64; 5], palm: f64) -> Touch {
-    Touch { side: Side::Right, fingers, palm, pressure: [0.0; 6] }
+fn touch(fingers: [f64; 5], palm: f64) -> HandForces {
+    HandForces { side: Side::Right, fingers, palm, pressure: [0.0; 6] }
 }
 
 /// A touch of the index finger alone.
-fn pressed(force: f64) -> Touch {
+fn pressed(force: f64) -> HandForces {
     touch([0.0, force, 0.0, 0.0, 0.0], 0.0)
 }
 
 #[test]
-fn levels_are_parts_of_the_full_force_and_held_to_the_maximum() {
+fn levels_are_relative_to_the_full_force_and_clamped() {
     let levels = Levels::of(&touch([1.0, 2.0, 3.0, 400.0, 0.0], 0.4), &SETTINGS);
     assert_eq!(levels, Levels { fingers: [0.25, 0.5, 0.75, 0.8, 0.0], palm: 0.1 });
     let pressure = HapticSettings { source: HapticSource::Pressure, full: 2e4, ..SETTINGS };
-    let felt = Touch { pressure: [0.0, 1e4, 0.0, 0.0, 1e9, 5e3], ..pressed(4.0) };
+    let felt = HandForces { pressure: [0.0, 1e4, 0.0, 0.0, 1e9, 5e3], ..pressed(4.0) };
     assert_eq!(Levels::of(&felt, &pressure).all(), [0.0, 0.5, 0.0, 0.0, 0.8, 0.25]);
 }
 
 #[test]
-fn what_is_no_number_is_nothing() {
+fn nan_levels_are_zero() {
     let wrong = touch([f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 2.0], f64::NAN);
     assert_eq!(Levels::of(&wrong, &SETTINGS), Levels { fingers: [0.0, 0.0, 0.0, 0.0, 0.5], palm: 0.0 });
     let mut vibration = VibrationDriver::new(SETTINGS);
@@ -35,7 +35,7 @@ fn what_is_no_number_is_nothing() {
 }
 
 #[test]
-fn a_device_is_told_no_more_often_than_its_rate() {
+fn commands_are_limited_to_the_rate() {
     let mut driver = LevelDriver::new(SETTINGS);
     assert_eq!(driver.due(0.0), Some(Levels::ZERO), "whatever it was left at");
     let mut told = Vec::new();
@@ -50,7 +50,7 @@ fn a_device_is_told_no_more_often_than_its_rate() {
 }
 
 #[test]
-fn what_has_not_changed_is_said_again_now_and_then() {
+fn unchanged_commands_are_repeated() {
     let mut driver = LevelDriver::new(SETTINGS);
     driver.due(0.0);
     let mut told = 0;
@@ -63,8 +63,8 @@ fn what_has_not_changed_is_said_again_now_and_then() {
 }
 
 #[test]
-fn a_simulation_that_stalls_is_let_go_of_at_once_and_again() {
-    // Once a second and no more often: to let go does not wait for it.
+fn a_stalled_simulation_releases_at_once_and_repeatedly() {
+    // Once per second at most, except for a release.
     let mut driver = LevelDriver::new(HapticSettings { rate: 1.0, ..SETTINGS });
     driver.due(-2.0);
     driver.feel(&pressed(4.0), 0.0);
@@ -80,8 +80,8 @@ fn a_simulation_that_stalls_is_let_go_of_at_once_and_again() {
     assert_eq!(driver.due(2.3), Some(Levels::ZERO), "and a driver that goes on begins at nothing");
 }
 
-/// Feels the same from a time on, each millisecond; the amplitudes that the device was told and when.
-fn told(driver: &mut VibrationDriver, touch: &Touch, from: f64, seconds: f64) -> Vec<(f64, f64)> {
+/// Keeps the same levels from a time on; returns the commanded amplitudes and their times.
+fn told(driver: &mut VibrationDriver, touch: &HandForces, from: f64, seconds: f64) -> Vec<(f64, f64)> {
     let mut told = Vec::new();
     for step in 0..(seconds * 1e3) as u32 {
         let now = from + f64::from(step) * 1e-3;
@@ -92,7 +92,7 @@ fn told(driver: &mut VibrationDriver, touch: &Touch, from: f64, seconds: f64) ->
 }
 
 #[test]
-fn a_vibration_taps_and_fades_and_taps_when_it_ends() {
+fn a_vibration_pulses_fades_and_pulses_at_the_end() {
     let mut driver = VibrationDriver::new(SETTINGS);
     assert!(told(&mut driver, &pressed(0.0), 0.0, 0.5).is_empty(), "nothing is felt");
     let begins = told(&mut driver, &pressed(2.0), 0.5, 1.0);
@@ -100,11 +100,11 @@ fn a_vibration_taps_and_fades_and_taps_when_it_ends() {
     assert!(begins.windows(2).all(|pair| pair[1].1 <= pair[0].1), "it fades");
     let at = |time: f64| begins.iter().find(|(t, _)| *t >= 0.5 + time).expect("it was told").1;
     let known = |time: f64| 0.05 + 0.5 * (-time / FADE).exp();
-    // The greatest since it was last told, 20 ms before.
+    // The largest since the last command, 20 ms before.
     assert!((at(0.1) - known(0.08)).abs() < 0.01, "{} {}", at(0.1), known(0.08));
     assert!((begins.last().expect("told").1 - 0.05).abs() < 1e-3, "a tenth of the level goes on");
     assert_eq!(begins.len(), 50, "told again before it ends, and no more often than the rate");
-    // A second finger joins: felt although the first presses harder.
+    // A second finger joins: rendered although the first presses harder.
     let joins = told(&mut driver, &touch([1.0, 2.0, 0.0, 0.0, 0.0], 0.0), 1.5, 1.0);
     assert!((joins[0].1.max(joins[1].1) - 0.3).abs() < 0.01, "{:?}", &joins[..2]);
     let ends = told(&mut driver, &pressed(0.0), 2.5, 1.0);
@@ -114,7 +114,7 @@ fn a_vibration_taps_and_fades_and_taps_when_it_ends() {
 }
 
 #[test]
-fn a_vibration_is_clamped_and_lasts_to_the_next() {
+fn a_vibration_is_clamped_and_lasts_until_the_next() {
     let mut driver = VibrationDriver::new(SETTINGS);
     driver.feel(&pressed(1e9), 0.0);
     assert_eq!(driver.due(0.0), Some(Pulse { amplitude: 0.8, duration: 0.04 }));

@@ -26,7 +26,7 @@ fn degrees(angles: &[Option<f64>; ANGLES], finger: Finger, kind: AngleKind) -> f
     angles[Angle { finger, kind }.index()].expect("it is known").to_degrees()
 }
 
-/// The angles of a hand whose bones are turned by nothing but some, which are given by their names.
+/// The angles of a hand whose bone rotations are the identity except for some.
 fn read(side: Side, turns: &[(&str, Quat)]) -> [Option<f64>; ANGLES] {
     hand(side).angles(|segment| {
         let name = HumanBone::of_hand(side, segment).name();
@@ -65,7 +65,7 @@ fn the_t_pose_is_a_flat_hand() {
 /// In the T-pose the palms face down. To bend the index finger of the right hand, which points to +x, its tip goes down: a turn about
 /// −z. Of the left hand, which points to −x, it is one about +z.
 #[test]
-fn a_bent_finger_is_bent_by_as_much_on_either_hand() {
+fn flexion_is_the_same_for_both_hands() {
     for (side, axis) in [(Side::Right, -Vec3::z()), (Side::Left, Vec3::z())] {
         let bent = [("IndexProximal", 50.0), ("IndexIntermediate", 70.0), ("IndexDistal", 30.0)];
         let angles = read(side, &bent.map(|(name, by)| (name, about(axis, by))));
@@ -111,7 +111,7 @@ fn a_thumb_bends_at_its_last_joints() {
     }
 }
 
-/// What is mirrored at the body's middle gives the same angles of the other hand: x, and the turns about y and z, change their sign.
+/// A mirrored skeleton gives the same angles of the other hand: x and the rotations about y and z change their sign.
 #[test]
 fn left_and_right_are_mirror_images() {
     let turns = ["ThumbProximal", "ThumbDistal", "IndexProximal", "RingProximal", "RingIntermediate", "LittleDistal"];
@@ -128,9 +128,9 @@ fn left_and_right_are_mirror_images() {
     assert!(right.iter().any(|a| a.expect("known").abs() > 0.2));
 }
 
-/// From the angles of a hand through the encoder, the datagram and the decoder to the angles.
+/// Round trip from angles through encoder, datagram and decoder.
 #[test]
-fn there_and_back_again() {
+fn round_trip() {
     for side in SIDES {
         let palm = Pose::from_parts(Vec3::new(0.2, 1.1, -0.3).into(), exp(&Vec3::new(0.3, -0.8, 0.4)));
         for pose in &description(side).poses {
@@ -160,9 +160,9 @@ fn there_and_back_again() {
     }
 }
 
-/// A body whose arm leads to the palm: the chain of its bones is undone by the reader.
+/// A skeleton with an arm: the reader composes the chain of bones.
 #[test]
-fn the_arm_leads_to_the_palm() {
+fn the_arm_chain_gives_the_palm() {
     for side in SIDES {
         let name = |bone: &str| format!("{}{bone}", if side == Side::Left { "Left" } else { "Right" });
         let palm = Pose::from_parts(Vec3::new(0.2, 1.1, -0.3).into(), exp(&Vec3::new(0.3, -0.8, 0.4)));
@@ -189,9 +189,9 @@ fn the_arm_leads_to_the_palm() {
     }
 }
 
-/// A hand whose little finger ends at its first bone, as some models have it.
+/// A hand whose little finger ends at its first bone, as in some models.
 #[test]
-fn what_is_not_told_is_not_known() {
+fn missing_bones_are_unknown() {
     let hand = hand(Side::Right);
     let angles = hand.angles(|segment| match segment.finger() {
         Some((Finger::Little, 1 | 2)) | None => None,
@@ -201,12 +201,12 @@ fn what_is_not_told_is_not_known() {
     assert_eq!(unknown, [18, 19]);
 }
 
-/// A sender that puts every bone into a datagram of its own tells a hand once a frame, not once a bone.
+/// A sender with one bone per datagram gives one reading per frame, not per bone.
 #[test]
-fn a_hand_is_news_once_a_frame() {
+fn a_hand_is_read_once_per_frame() {
     let mut body = body();
     let bones = hand(Side::Right).bones(&Pose::identity(), &[0.1; ANGLES]);
-    // How often the hand is read at each bone of a frame, after a pause.
+    // Number of readings at each bone of a frame, after a pause.
     let mut frame = |bones: &[(HumanBone, Pose)]| -> Vec<usize> {
         let mut counts = vec![0; bones.len()];
         if body.is_open(Side::Right) {
@@ -230,7 +230,7 @@ fn a_hand_is_news_once_a_frame() {
     for _ in 0..3 {
         assert_eq!(frame(&bones), with_the_last, "once, with the last bone, not a frame later");
     }
-    // A bone is lost: what there is of the frame is read before the next one begins.
+    // A bone is lost: the incomplete frame is read before the next one starts.
     assert_eq!(frame(&bones[..SEGMENTS - 1]), [0; SEGMENTS - 1]);
     assert_eq!(frame(&bones).iter().sum::<usize>(), 2);
     assert_eq!(frame(&bones), with_the_last);

@@ -46,14 +46,14 @@ fn farthest(found: &[Option<f64>; ANGLES], known: &[f64; ANGLES]) -> f64 {
 }
 
 #[test]
-fn the_joints_have_the_places_of_the_extension() {
+fn joint_indices_match_the_extension() {
     assert_eq!((PALM, WRIST, metacarpal(Finger::Thumb), phalanx(Finger::Thumb, 3)), (0, 1, 2, 5));
     assert_eq!((metacarpal(Finger::Index), phalanx(Finger::Index, 0), phalanx(Finger::Index, 3)), (6, 7, 10));
     assert_eq!((metacarpal(Finger::Little), phalanx(Finger::Little, 3)), (21, 25));
 }
 
 #[test]
-fn the_poses_of_the_hand_come_back() {
+fn hand_poses_round_trip() {
     for side in [Side::Left, Side::Right] {
         let reader = JointReader::new(&skeleton(side));
         for pose in &hand(side).poses {
@@ -65,8 +65,8 @@ fn the_poses_of_the_hand_come_back() {
     }
 }
 
-/// Fingers written down by hand, without our kinematics: flexion is negative about +X for both hands, abduction towards the
-/// thumb about +Y for the right hand and about −Y for the left.
+/// Fingers specified without our kinematics: flexion is negative about +X for both hands, abduction towards the thumb
+/// about +Y for the right hand and about −Y for the left.
 #[test]
 fn signs_are_those_of_the_extension() {
     for (side, mirror) in [(Side::Right, 1.0), (Side::Left, -1.0)] {
@@ -101,7 +101,7 @@ fn a_mirrored_hand_has_the_same_angles() {
     let pose = *hand(Side::Right).pose("tripod").expect("a pose every hand has");
     let mirrored = joints(Side::Right, &somewhere(), &pose).map(|joint| Joint {
         position: joint.position.map(|p| Vec3::new(-p.x, p.y, p.z)),
-        // The frame's own X axis is mirrored too, so that the frame stays right-handed.
+        // The frame's X axis is mirrored too, so that the frame stays right-handed.
         orientation: joint.orientation.map(|q| Quat::new_normalize(nalgebra::Quaternion::new(q.w, q.i, -q.j, -q.k))),
     });
     let reading = JointReader::new(&skeleton(Side::Left)).read(&mirrored);
@@ -111,7 +111,7 @@ fn a_mirrored_hand_has_the_same_angles() {
 }
 
 #[test]
-fn a_joint_that_is_not_known_takes_only_its_own_angles_along() {
+fn an_unknown_joint_affects_only_its_angles() {
     let pose = *hand(Side::Right).pose("rest").expect("a pose every hand has");
     let reader = JointReader::new(&skeleton(Side::Right));
     let missing = |gone: &[usize]| {
@@ -127,7 +127,7 @@ fn a_joint_that_is_not_known_takes_only_its_own_angles_along() {
     assert_eq!(missing(&[phalanx(Finger::Index, 1)]), (vec![6, 7], Some(somewhere())));
     assert_eq!(missing(&[phalanx(Finger::Ring, 0)]).0, [12, 13, 14]);
     assert_eq!(missing(&[phalanx(Finger::Thumb, 3), WRIST, metacarpal(Finger::Little)]).0, [] as [usize; 0]);
-    // The middle metacarpal stands in for the palm; without both, neither palm nor bases are known.
+    // The middle metacarpal replaces the palm; without both, neither palm nor bases are known.
     let (unknown, palm) = missing(&[PALM]);
     assert!(unknown.is_empty());
     assert!((palm.expect("known").translation.vector - somewhere().translation.vector).norm() < 1e-12);
@@ -184,7 +184,7 @@ proptest! {
         prop_assert!(farthest(&reading.angles, &angles) < 1e-9);
     }
 
-    /// Joints that are turned a little wrong, each its own way, twists among them, make angles a little wrong.
+    /// Small errors of the joint rotations, twists included, cause small errors of the angles.
     #[test]
     fn noise_is_not_magnified(angles in angles(), noise in prop::collection::vec(vector(0.01), JOINTS)) {
         let mut joints = joints(Side::Right, &somewhere(), &angles);
@@ -196,7 +196,7 @@ proptest! {
         prop_assert!(farthest(&reading.angles, &angles) < 2.0 * 3_f64.sqrt() * 0.01 * 1.1);
     }
 
-    /// Of all pairs of angles, the ones found are the nearest to any rotation.
+    /// The resulting pair of angles is the closest to any rotation.
     #[test]
     fn two_angles_are_the_nearest(q in vector(1.8), lean in -0.8..0.8_f64, other in [-3.1..3.1, -3.1..3.1_f64]) {
         let (u, v) = (Vec3::new(lean.sin(), lean.cos(), 0.0), -Vec3::x());

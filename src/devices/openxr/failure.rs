@@ -2,50 +2,50 @@ use std::path::PathBuf;
 
 use openxr::sys;
 
-/// Why hands cannot be tracked through OpenXR, and what to do about it, in one sentence without a full stop.
+/// Why hands cannot be tracked with OpenXR and the remedy, one sentence without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// The loader's library is not installed.
+    /// The loader library is not installed.
     #[error("no OpenXR loader was found; install one, such as the package libopenxr-loader1")]
     NoLoader,
-    /// The environment names a runtime that is not there or not one.
-    #[error("XR_RUNTIME_JSON names {}, which leads to no usable OpenXR runtime", .0.display())]
+    /// The environment names a missing or invalid runtime.
+    #[error("XR_RUNTIME_JSON names {}, which is not a usable OpenXR runtime", .0.display())]
     BadRuntime(PathBuf),
     /// No runtime is installed.
-    #[error("no OpenXR runtime is set up; install one, such as Monado or SteamVR, and make it the active one")]
+    #[error("no OpenXR runtime is set up; install one, such as Monado or SteamVR, and make it active")]
     NoRuntime,
-    /// The runtime's library fails.
+    /// The runtime library fails to load.
     #[error("the OpenXR runtime could not be loaded: {0}")]
     Unloadable(sys::Result),
-    /// The runtime's library is there and its service is not.
-    #[error("the OpenXR runtime does not answer; start its service, such as monado-service or SteamVR")]
+    /// The runtime library is installed, but its service is not running.
+    #[error("the OpenXR runtime does not respond; start its service, such as monado-service or SteamVR")]
     NoService,
-    /// The runtime gives no instance.
+    /// No instance.
     #[error("the OpenXR runtime refused to start: {0}")]
     Refused(sys::Result),
-    /// Nothing is plugged in.
+    /// No headset.
     #[error("no headset is connected")]
     NoHeadset,
-    /// The runtime does not find its headset, for instance because there is no graphics driver.
+    /// The runtime does not find its headset, for instance without a graphics driver.
     #[error("the runtime offers no headset: {0}")]
     NoSystem(sys::Result),
     /// The runtime cannot track hands.
     #[error("the runtime does not track hands (it lacks XR_EXT_hand_tracking)")]
     NoHandTracking,
-    /// The headset cannot.
+    /// The headset cannot track hands.
     #[error("the headset does not track hands")]
     HandlessHeadset,
-    /// Nobody knows.
-    #[error("the runtime does not say whether it tracks hands: {0}")]
+    /// Hand tracking support is unknown.
+    #[error("cannot query the runtime for hand tracking: {0}")]
     Unsure(sys::Result),
-    /// The runtime insists on pictures.
-    #[error("the runtime has no sessions without pictures (it lacks XR_MND_headless)")]
+    /// No headless sessions.
+    #[error("the runtime has no headless sessions (it lacks XR_MND_headless)")]
     NoHeadless,
-    /// The runtime's clock cannot be asked.
+    /// No access to the runtime's clock.
     #[error("the runtime's clock cannot be read (it lacks {CLOCK})")]
     NoClock,
-    /// No session or no part of it.
-    #[error("the runtime gives no session that tracks hands: {0}")]
+    /// No session.
+    #[error("cannot create a session with hand tracking: {0}")]
     NoSession(sys::Result),
     /// The session has ended.
     #[error("the OpenXR session was lost")]
@@ -56,17 +56,17 @@ pub enum Failure {
     /// The runtime has ended.
     #[error("the OpenXR runtime was lost")]
     InstanceLost,
-    /// A call failed that should not.
+    /// An unexpected error.
     #[error("the OpenXR runtime failed: {0}")]
     Failed(sys::Result),
 }
 
-/// The extension that tells the time.
+/// The extension for time conversion.
 const CLOCK: &str =
     if cfg!(windows) { "XR_KHR_win32_convert_performance_counter_time" } else { "XR_KHR_convert_timespec_time" };
 
 impl Failure {
-    /// The loader is there; its first question goes to the runtime's library.
+    /// The loader exists; its first call goes to the runtime library.
     pub(super) fn without_runtime(error: sys::Result) -> Self {
         match (error, std::env::var_os("XR_RUNTIME_JSON").filter(|path| !path.is_empty())) {
             (sys::Result::ERROR_RUNTIME_UNAVAILABLE, Some(path)) => Self::BadRuntime(path.into()),
@@ -75,7 +75,7 @@ impl Failure {
         }
     }
 
-    /// The runtime's library is there; an instance needs its service.
+    /// The runtime library exists; an instance needs its service.
     pub(super) fn without_service(error: sys::Result) -> Self {
         match error {
             sys::Result::ERROR_RUNTIME_UNAVAILABLE => Self::NoService,
@@ -83,7 +83,7 @@ impl Failure {
         }
     }
 
-    /// The runtime is there; its headset may not be.
+    /// The runtime works; its headset may be missing.
     pub(super) fn without_headset(error: sys::Result) -> Self {
         match error {
             sys::Result::ERROR_FORM_FACTOR_UNAVAILABLE => Self::NoHeadset,
@@ -91,7 +91,7 @@ impl Failure {
         }
     }
 
-    /// A session is being made.
+    /// A session is being created.
     pub(super) fn without_session(error: sys::Result) -> Self {
         match Self::running(error) {
             Self::Failed(sys::Result::ERROR_FEATURE_UNSUPPORTED) => Self::HandlessHeadset,
@@ -100,7 +100,7 @@ impl Failure {
         }
     }
 
-    /// A session runs.
+    /// A session is running.
     pub(super) fn running(error: sys::Result) -> Self {
         match error {
             sys::Result::ERROR_SESSION_LOST => Self::SessionLost,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_understood_by_where_they_come_from() {
+    fn results_map_to_failures_by_origin() {
         use sys::Result as R;
         assert_eq!(Failure::without_service(R::ERROR_RUNTIME_UNAVAILABLE), Failure::NoService);
         assert_eq!(Failure::without_service(R::ERROR_LIMIT_REACHED), Failure::Refused(R::ERROR_LIMIT_REACHED));

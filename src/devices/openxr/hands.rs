@@ -5,26 +5,26 @@ use super::{Failure, HandReading, HandSize, JOINTS, Joint, JointReader};
 use crate::assets::{DeviceProfile, Parts};
 use crate::devices::haptics::{Levels, Pulse, VibrationDriver};
 use crate::devices::smooth::Smoother;
-use crate::devices::source::{SourceFeed, SourceHandle, SourceSample, SourceState, Told, Touch, Vibration};
+use crate::devices::source::{HandForces, SourceFeed, SourceHandle, SourceSample, SourceState, Told, Vibration};
 use crate::devices::start::Hands;
 use crate::tracking::Side;
 
-/// Samples of a hand per second: the rate of common headsets.
+/// Samples per second: the rate of common headsets.
 const RATE: f64 = 90.0;
-/// First and longest wait before a lost runtime is looked for again; each wait is twice the last.
+/// First and maximum delay before reconnecting; each delay is twice the last.
 const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(4)];
 
-/// Starts to track the hands of a profile through the OpenXR runtime. The palms' frame is that of the runtime's local space: upright,
-/// with its origin about where the head was at the start.
+/// Starts to track the hands of a profile with the OpenXR runtime. The palms are in the runtime's local space: upright,
+/// with its origin near the initial position of the head.
 ///
-/// Angles are those of the given hands; `epoch` is time zero of the samples. Whatever is missing or goes wrong is told as the
-/// source's state, and tried again.
+/// Angles are those of the given hands; `epoch` is time zero of the samples. Errors are reported as the source's state,
+/// and the connection is retried.
 pub fn start_openxr(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> std::io::Result<SourceHandle> {
     let (profile, hands) = (profile.clone(), hands.clone());
     SourceHandle::start(&profile.name.clone(), move |feed| run(feed, &profile, &hands, epoch))
 }
 
-/// Connects, streams, and connects again, until told to stop.
+/// Connects, streams and reconnects until stopped.
 fn run(feed: &SourceFeed, profile: &DeviceProfile, hands: &Hands, epoch: Instant) {
     let [shortest, longest] = WAITS;
     let mut wait = shortest;
@@ -33,7 +33,7 @@ fn run(feed: &SourceFeed, profile: &DeviceProfile, hands: &Hands, epoch: Instant
             Ok(session) => {
                 feed.set_state(SourceState::Connected);
                 feed.set_statistics(|statistics| statistics.opened += 1);
-                // What has worked is likely to work again soon.
+                // A connection that worked is retried soon.
                 wait = shortest;
                 match Stream::new(session, profile, hands, epoch).run(feed) {
                     Ok(()) => return,
@@ -50,22 +50,22 @@ fn run(feed: &SourceFeed, profile: &DeviceProfile, hands: &Hands, epoch: Instant
     }
 }
 
-/// A session that tells of hands.
+/// A session with hand tracking.
 struct Stream<'a> {
     session: Session,
     profile: &'a DeviceProfile,
     epoch: Instant,
-    /// Left and right; `None` if the profile is not for it.
+    /// Left and right; `None` if the profile does not use it.
     hands: [Option<Seen>; 2],
 }
 
-/// A hand that the session looks at.
+/// A tracked hand of the session.
 struct Seen {
     side: Side,
     reader: JointReader,
     smoother: Smoother,
     haptics: Option<VibrationDriver>,
-    /// When it was last seen, s.
+    /// Time of the last tracking, s.
     at: f64,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Stream<'a> {
         self.epoch.elapsed().as_secs_f64()
     }
 
-    /// Sends what the session sees of the hands until told to stop; an error is the end of the session.
+    /// Sends samples of the hands until stopped; an error ends the session.
     fn run(mut self, feed: &SourceFeed) -> Result<(), Failure> {
         let period = Duration::from_secs_f64(1.0 / RATE);
         let mut next = Instant::now();
@@ -96,7 +96,7 @@ impl<'a> Stream<'a> {
             self.session.follow_events()?;
             self.look(feed)?;
             self.vibrate(feed);
-            // After a hiccup the rhythm starts anew.
+            // After a delay the schedule restarts.
             next = (next + period).max(Instant::now());
             loop {
                 match feed.wait_until(next) {
@@ -129,7 +129,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    fn feel(&mut self, touch: &Touch) {
+    fn feel(&mut self, touch: &HandForces) {
         let now = self.now();
         let hand = self.hands[touch.side as usize].as_mut();
         if let Some(haptics) = hand.and_then(|hand| hand.haptics.as_mut()) {
@@ -137,7 +137,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Tells the controllers what is due.
+    /// Sends due vibrations to the controllers.
     fn vibrate(&mut self, feed: &SourceFeed) {
         let now = self.now();
         for hand in self.hands.iter_mut().flatten() {
@@ -163,7 +163,7 @@ fn send(session: &Session, side: Side, pulse: &Pulse, feed: &SourceFeed) {
 }
 
 impl Seen {
-    /// What the joints say of what is used, if anything.
+    /// The used parts of the joints, if any.
     fn sample(&mut self, time: f64, uses: &Parts, joints: &[Joint; JOINTS]) -> Option<SourceSample> {
         let HandReading { palm, angles } = self.reader.read(joints);
         let mut sample = SourceSample::new(time, self.side);

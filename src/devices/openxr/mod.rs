@@ -1,4 +1,4 @@
-//! Hands that an OpenXR runtime tracks (XR_EXT_hand_tracking), without a picture in the headset.
+//! Hand tracking with an OpenXR runtime (XR_EXT_hand_tracking), without rendering to the headset.
 
 mod failure;
 mod hands;

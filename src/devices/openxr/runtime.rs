@@ -1,21 +1,21 @@
 use super::Failure;
 use crate::devices::list::{Found, Kind};
 
-/// A runtime that answers, and what it can do.
+/// A working runtime and its capabilities.
 pub(super) struct Runtime {
     pub instance: openxr::Instance,
     available: openxr::ExtensionSet,
 }
 
 impl Runtime {
-    /// Goes from the loader to the runtime to its service.
+    /// Loads the loader, the runtime and its service.
     pub(super) fn open() -> Result<Self, Failure> {
-        // SAFETY: the system's OpenXR loader is trusted as any library that the program links is.
+        // SAFETY: the system's OpenXR loader is trusted like any linked library.
         let entry = unsafe { openxr::Entry::load(&()) }.map_err(|_| Failure::NoLoader)?;
         let available = entry.enumerate_extensions().map_err(Failure::without_runtime)?;
         let mut wanted = openxr::ExtensionSet::default();
         wanted.ext_hand_tracking = available.ext_hand_tracking;
-        // Without it some runtimes give no system to a program that draws nothing.
+        // Without it some runtimes return no system to a headless program.
         wanted.mnd_headless = available.mnd_headless;
         #[cfg(not(windows))]
         {
@@ -53,7 +53,7 @@ impl Runtime {
         }
     }
 
-    /// Whether it has what a program needs that draws nothing: sessions without pictures, and a clock without frames.
+    /// Whether it supports headless sessions and a clock without frames.
     pub(super) fn runs_without_pictures(&self) -> Result<(), Failure> {
         #[cfg(not(windows))]
         let clock = self.available.khr_convert_timespec_time;
@@ -67,14 +67,14 @@ impl Runtime {
     }
 }
 
-/// The one OpenXR runtime, and whether it tracks hands.
+/// The OpenXR runtime, and whether it tracks hands.
 pub(in crate::devices) fn list() -> Vec<Found> {
     let mut found = Found { kind: Kind::OpenXr, name: String::new(), detail: String::new(), usb: None, problem: None };
     found.problem = look(&mut found).err().map(|failure| failure.to_string());
     vec![found]
 }
 
-/// Goes from the loader to the runtime to the headset to its hands, noting what it learns, as far as it comes.
+/// Probes the loader, the runtime, the headset and its hand tracking, and notes the results as far as possible.
 fn look(found: &mut Found) -> Result<(), Failure> {
     let runtime = Runtime::open()?;
     if let Ok(properties) = runtime.instance.properties() {

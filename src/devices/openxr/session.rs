@@ -7,22 +7,22 @@ use super::{JOINTS, Joint};
 use crate::devices::source::Vibration;
 use crate::tracking::Side;
 
-/// A session without pictures that tracks both hands.
+/// A headless session that tracks both hands.
 pub(super) struct Session {
     instance: openxr::Instance,
     session: openxr::Session<openxr::Headless>,
     /// Left and right.
     trackers: [openxr::HandTracker; 2],
-    /// Where the runtime's origin is: about where the head was when the runtime started, upright.
+    /// Origin of the runtime: near the initial position of the head, upright.
     space: openxr::Space,
-    /// `None` if the runtime has no controllers that vibrate.
+    /// `None` if the runtime has no vibrating controllers.
     vibrator: Option<Vibrator>,
     events: openxr::EventDataBuffer,
     is_running: bool,
 }
 
 impl Session {
-    /// Goes from the loader all the way to the hands.
+    /// Creates everything from the loader to the hand trackers.
     pub(super) fn open() -> Result<Self, Failure> {
         let runtime = Runtime::open()?;
         let headset = runtime.headset()?;
@@ -30,7 +30,7 @@ impl Session {
         runtime.runs_without_pictures()?;
         let instance = runtime.instance;
         let info = openxr::headless::SessionCreateInfo {};
-        // SAFETY: a headless session has no graphics whose handles could be wrong.
+        // SAFETY: a headless session has no graphics handles that could be wrong.
         let (session, _, _) = unsafe { instance.create_session(headset, &info) }.map_err(Failure::without_session)?;
         let tracker = |hand| session.create_hand_tracker(hand).map_err(Failure::without_session);
         let trackers = [tracker(openxr::Hand::LEFT)?, tracker(openxr::Hand::RIGHT)?];
@@ -42,7 +42,7 @@ impl Session {
         Ok(Self { instance, session, trackers, space, vibrator, events, is_running: false })
     }
 
-    /// Follows the runtime's events; an error is the end of the session.
+    /// Processes the runtime's events; an error ends the session.
     pub(super) fn follow_events(&mut self) -> Result<(), Failure> {
         while let Some(event) = self.instance.poll_event(&mut self.events).map_err(Failure::running)? {
             let state = match event {
@@ -52,7 +52,7 @@ impl Session {
             };
             match state {
                 SessionState::READY => {
-                    // Headless sessions have no views; the kind is asked for all the same.
+                    // Headless sessions have no views, but the view type is required.
                     let kind = openxr::ViewConfigurationType::PRIMARY_STEREO;
                     self.session.begin(kind).map_err(Failure::running)?;
                     self.is_running = true;
@@ -69,7 +69,7 @@ impl Session {
         Ok(())
     }
 
-    /// The joints of a hand now; `None` while the runtime does not see it.
+    /// The current joints of a hand; `None` while it is not tracked.
     pub(super) fn locate(&self, side: Side) -> Result<Option<[Joint; JOINTS]>, Failure> {
         if !self.is_running {
             return Ok(None);
@@ -77,13 +77,13 @@ impl Session {
         let now = self.instance.now().map_err(Failure::running)?;
         match self.space.locate_hand_joints(&self.trackers[side as usize], now) {
             Ok(locations) => Ok(locations.map(|locations| locations.map(|location| known(&location)))),
-            // The runtime does not remember or foresee this instant; it will the next.
+            // The runtime has no data for this instant; the next may work.
             Err(sys::Result::ERROR_TIME_INVALID) => Ok(None),
             Err(error) => Err(Failure::running(error)),
         }
     }
 
-    /// Vibrates a controller, if there is one. What goes wrong is not worth a session.
+    /// Vibrates a controller, if there is one. Errors are ignored.
     pub(super) fn vibrate(&self, vibration: &Vibration) {
         if let Some(vibrator) = self.vibrator.as_ref().filter(|_| self.is_running) {
             let _ = vibrator.vibrate(&self.session, vibration);
@@ -91,7 +91,7 @@ impl Session {
     }
 }
 
-/// The parts of a location that its flags vouch for.
+/// The valid parts of a location according to its flags.
 fn known(location: &openxr::HandJointLocation) -> Joint {
     let (p, q) = (location.pose.position, location.pose.orientation);
     let joint = Joint::new([p.x, p.y, p.z].map(f64::from), [q.x, q.y, q.z, q.w].map(f64::from));

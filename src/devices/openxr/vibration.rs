@@ -3,7 +3,7 @@ use openxr::sys;
 use crate::devices::source::Vibration;
 use crate::tracking::Side;
 
-/// Controllers that vibrate. A runtime takes the one that it knows best.
+/// Interaction profiles of vibrating controllers. A runtime chooses the closest.
 const CONTROLLERS: [&str; 4] = [
     "/interaction_profiles/khr/simple_controller",
     "/interaction_profiles/valve/index_controller",
@@ -11,7 +11,7 @@ const CONTROLLERS: [&str; 4] = [
     "/interaction_profiles/htc/vive_controller",
 ];
 
-/// Vibrates what the user holds, or a glove that poses as a controller.
+/// Vibrates the controller of the user, or a glove that acts as one.
 pub(super) struct Vibrator {
     set: openxr::ActionSet,
     action: openxr::Action<openxr::Haptic>,
@@ -20,7 +20,7 @@ pub(super) struct Vibrator {
 }
 
 impl Vibrator {
-    /// Must come before anything else attaches actions to the session.
+    /// Must be called before other actions are attached to the session.
     pub(super) fn new(
         instance: &openxr::Instance,
         session: &openxr::Session<openxr::Headless>,
@@ -28,12 +28,12 @@ impl Vibrator {
         let path = |name: &str| instance.string_to_path(name);
         let hands = [path(openxr::USER_HAND_LEFT)?, path(openxr::USER_HAND_RIGHT)?];
         let set = instance.create_action_set("hands", "Hands", 0)?;
-        let action = set.create_action("touch", "Touch", &hands)?;
+        let action = set.create_action("touch", "HandForces", &hands)?;
         let outputs = [Side::Left, Side::Right].map(|side| path(&format!("/user/hand/{}/output/haptic", side.name())));
         let [left, right] = outputs;
         let bindings = [openxr::Binding::new(&action, left?), openxr::Binding::new(&action, right?)];
         for controller in CONTROLLERS {
-            // A runtime that does not know a controller may know another.
+            // A runtime may support only some of the controllers.
             let _ = instance.suggest_interaction_profile_bindings(path(controller)?, &bindings);
         }
         session.attach_action_sets(&[&set])?;

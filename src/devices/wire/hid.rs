@@ -1,4 +1,5 @@
-//! USB devices of the kind of keyboards and joysticks, through the raw files in which Linux shows their reports.
+//! USB devices that send reports (HID), through the raw files of Linux. The crate `hidapi`, which Windows and macOS need, would do the same here
+//! with three more crates.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -9,44 +10,41 @@ use std::time::{Duration, Instant};
 use super::{Opened, READ_WAIT, Wire, is_nothing};
 use crate::assets::Port;
 
-/// Where Linux lists the raw files.
+/// Where Linux lists the hidraw files.
 pub(super) const LIST: &str = "/sys/class/hidraw";
-/// Reads come back at once if nothing is there: `O_NONBLOCK` of Linux.
+/// Non-blocking reads: `O_NONBLOCK` of Linux.
 const AT_ONCE: i32 = 0o4000;
-/// How often a file is looked at while nothing comes.
+/// Poll interval while nothing arrives.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Opens the reports of a USB device.
+/// Opens the reports of a USB HID device.
 pub(super) fn open(port: &Port, vendor: u16, product: Option<u16>) -> Result<Opened, String> {
-    if !cfg!(target_os = "linux") {
-        return Err("reports of USB devices are read on Linux only".into());
-    }
     let name = match port {
         Port::Named(name) => name.clone(),
         Port::Auto => find(Path::new(LIST), vendor, product)?,
         Port::Usb { vendor, product } => find(Path::new(LIST), *vendor, Some(*product))?,
     };
     let open = |write: bool| OpenOptions::new().read(true).write(write).custom_flags(AT_ONCE).open(&name);
-    // Devices that only talk need not be written to.
+    // Devices without commands need not be writable.
     let file = open(true).or_else(|_| open(false)).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no {name}; is it plugged in?"),
+        io::ErrorKind::NotFound => format!("there is no {name}; check that it is connected"),
         io::ErrorKind::PermissionDenied => {
-            format!("{name} may not be opened; give its user the right to, by a rule of udev")
+            format!("no permission to open {name}; add a udev rule for its user")
         }
         _ => format!("{name} cannot be opened: {error}"),
     })?;
     Ok(Opened { wire: Box::new(Reports(file)), port: name })
 }
 
-/// The raw file of a device, by the USB ids that the system writes down for it.
+/// The raw file of a device with these USB ids.
 fn find(list: &Path, vendor: u16, product: Option<u16>) -> Result<String, String> {
     let fits = |(v, p): (u16, u16)| v == vendor && product.is_none_or(|wanted| wanted == p);
     let found = devices(list).into_iter().find(|(_, ids, _)| fits(*ids)).map(|(name, ..)| name);
     let ids = product.map_or(format!("{vendor:04x}:*"), |product| format!("{vendor:04x}:{product:04x}"));
-    found.ok_or_else(|| format!("no USB device {ids} is plugged in"))
+    found.ok_or_else(|| format!("no USB device {ids} is connected"))
 }
 
-/// Path, USB ids and name of every device with a raw file, by path.
+/// Path, USB ids and name of every device with a raw file, sorted by path.
 pub(super) fn devices(list: &Path) -> Vec<(String, (u16, u16), String)> {
     let entries = std::fs::read_dir(list).into_iter().flatten().flatten();
     let mut devices: Vec<_> = entries
@@ -84,7 +82,7 @@ impl Wire for Reports {
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        // The number of the report goes before it; these devices have but one.
+        // The report id comes first; these devices have only one.
         self.0.write_all(&[&[0], bytes].concat())
     }
 }
@@ -103,7 +101,7 @@ mod tests {
         }
         assert_eq!(find(&folder, 0x14B7, Some(0x0982)).as_deref(), Ok("/dev/hidraw3"));
         assert_eq!(find(&folder, 0x046D, None).as_deref(), Ok("/dev/hidraw0"));
-        assert!(find(&folder, 0x5D70, None).is_err_and(|why| why == "no USB device 5d70:* is plugged in"));
+        assert!(find(&folder, 0x5D70, None).is_err_and(|why| why == "no USB device 5d70:* is connected"));
         std::fs::remove_dir_all(&folder).expect("the folder goes");
         assert!(find(&folder, 0x046D, None).is_err(), "a system without such a list");
         assert_eq!(ids_of("nonsense"), None);

@@ -16,33 +16,33 @@ pub(super) fn open(port: &Port, baud: u32) -> Result<Opened, String> {
     };
     let opened = serialport::new(&name, baud).timeout(READ_WAIT).open();
     let mut line = opened.map_err(|error| refusal(&name, &error))?;
-    // Boards that reset or stay silent without it; not every line has the signal.
+    // Some boards reset or stay silent without DTR; not every port has the signal.
     let _ = line.write_data_terminal_ready(true);
     Ok(Opened { wire: Box::new(SerialLine(line)), port: name })
 }
 
 fn refusal(name: &str, error: &serialport::Error) -> String {
     match error.kind() {
-        serialport::ErrorKind::NoDevice => format!("there is nothing at {name}, or another program has it open"),
-        serialport::ErrorKind::Io(io::ErrorKind::NotFound) => format!("there is no {name}; is it plugged in?"),
+        serialport::ErrorKind::NoDevice => format!("there is no device at {name}, or another program has it open"),
+        serialport::ErrorKind::Io(io::ErrorKind::NotFound) => format!("there is no {name}; check that it is connected"),
         serialport::ErrorKind::Io(io::ErrorKind::PermissionDenied) => {
-            format!("{name} may not be opened; on Linux, join the group of the port (`dialout`) and log in again")
+            format!("no permission to open {name}; on Linux, join the group of the port (`dialout`) and log in again")
         }
         _ => format!("{name} cannot be opened: {error}"),
     }
 }
 
-/// The port that is meant when none is named: the only one, or the only one on USB.
+/// The default port: the only one, or the only one on USB.
 fn only_port(ports: Vec<SerialPortInfo>) -> Result<String, String> {
     let on_usb = |port: &&SerialPortInfo| matches!(port.port_type, SerialPortType::UsbPort(_));
     let usb: Vec<_> = ports.iter().filter(on_usb).collect();
     match (usb.as_slice(), ports.as_slice()) {
         ([one], _) => Ok(one.port_name.clone()),
         ([], [one]) => Ok(one.port_name.clone()),
-        ([], []) => Err("there is no serial port; plug the device in, or name its `port` in the profile".into()),
+        ([], []) => Err("there is no serial port; connect the device, or set its `port` in the profile".into()),
         _ => {
             let names: Vec<_> = ports.iter().map(|port| port.port_name.as_str()).collect();
-            Err(format!("there are several serial ports ({}); name the `port` in the profile", names.join(", ")))
+            Err(format!("there are several serial ports ({}); set the `port` in the profile", names.join(", ")))
         }
     }
 }
@@ -50,9 +50,9 @@ fn only_port(ports: Vec<SerialPortInfo>) -> Result<String, String> {
 fn port_with_ids(ports: Vec<SerialPortInfo>, vendor: u16, product: u16) -> Result<String, String> {
     let fits = |port: &SerialPortInfo| matches!(&port.port_type, SerialPortType::UsbPort(usb) if (usb.vid, usb.pid) == (vendor, product));
     let found = ports.into_iter().find(fits);
-    found
-        .map(|port| port.port_name)
-        .ok_or_else(|| format!("no serial port has the USB ids {vendor:04x}:{product:04x}; is the device plugged in?"))
+    found.map(|port| port.port_name).ok_or_else(|| {
+        format!("no serial port has the USB ids {vendor:04x}:{product:04x}; check that the device is connected")
+    })
 }
 
 struct SerialLine(Box<dyn SerialPort>);
@@ -60,7 +60,7 @@ struct SerialLine(Box<dyn SerialPort>);
 impl Wire for SerialLine {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.0.read(buffer) {
-            // Something to read and nothing in it: the other end is gone.
+            // Readable without data: the other end is closed.
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Err(error) if is_nothing(&error) => Ok(0),
             read => read,
@@ -86,11 +86,11 @@ mod tests {
     }
 
     #[test]
-    fn the_port_is_found_or_asked_for() {
+    fn the_port_is_found_or_requested() {
         let (glove, other) = (port("/dev/ttyUSB0", Some((0x0403, 0x6001))), port("/dev/ttyS0", None));
         assert_eq!(only_port(vec![other.clone(), glove.clone()]).as_deref(), Ok("/dev/ttyUSB0"));
         assert_eq!(only_port(vec![other.clone()]).as_deref(), Ok("/dev/ttyS0"));
-        assert!(only_port(Vec::new()).is_err_and(|why| why.contains("plug the device in")));
+        assert!(only_port(Vec::new()).is_err_and(|why| why.contains("connect the device")));
         let two = only_port(vec![glove.clone(), port("/dev/ttyUSB1", Some((1, 2)))]);
         assert!(two.is_err_and(|why| why.contains("/dev/ttyUSB0, /dev/ttyUSB1")));
         assert_eq!(port_with_ids(vec![other, glove.clone()], 0x0403, 0x6001).as_deref(), Ok("/dev/ttyUSB0"));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_is_not_there_is_named() {
+    fn a_missing_port_is_reported() {
         let why = open(&Port::Named("/dev/no-such-port".into()), 19200).err().expect("no port");
         assert!(why.contains("/dev/no-such-port"), "{why}");
     }

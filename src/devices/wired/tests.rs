@@ -9,10 +9,10 @@ use crate::math::{Pose, Vec3};
 use crate::protocol::{Argument, Emulated, FlexReading, Sensor, TrackedObject, bundle, message};
 use crate::tracking::Finger;
 
-/// How long is waited for what never comes if something is broken.
+/// Timeout for conditions that never hold if something is broken.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The other end of a line: an emulated device, and what it was told.
+/// The other end of a connection: an emulated device, and its received commands.
 struct Bench {
     device: Box<dyn Emulated>,
     written: Vec<u8>,
@@ -24,7 +24,7 @@ struct Cable(Arc<Mutex<Bench>>);
 
 impl Wire for Cable {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // The device measures a few hundred times a second.
+        // The device samples a few hundred times per second.
         std::thread::sleep(Duration::from_millis(2));
         let mut bench = self.0.lock().expect("nobody panics");
         if bench.is_unplugged {
@@ -70,11 +70,11 @@ fn start(profile: &DeviceProfile) -> (SourceHandle, Arc<Mutex<Bench>>) {
     (SourceHandle::start("bench", run).expect("a thread"), bench)
 }
 
-fn touch(index: f64) -> Touch {
-    Touch { side: Side::Right, fingers: [0.0, index, 0.0, 0.0, 0.0], palm: 0.0, pressure: [0.0; 6] }
+fn touch(index: f64) -> HandForces {
+    HandForces { side: Side::Right, fingers: [0.0, index, 0.0, 0.0, 0.0], palm: 0.0, pressure: [0.0; 6] }
 }
 
-/// What the motors were told last.
+/// The last command to the actuators.
 fn last_force(bench: &Mutex<Bench>) -> Option<[f64; 5]> {
     let force = |line: &HostLine| match line {
         HostLine::Force(ForceFeedback(fingers)) => Some(*fingers),
@@ -92,29 +92,29 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 #[test]
-fn forces_reach_the_fingers_and_are_let_go_when_nothing_more_comes() {
+fn forces_reach_the_fingers_and_are_released_by_the_watchdog() {
     let (source, bench) = start(&profile("opengloves"));
     let nothing = Some([0.0; 5]);
-    until("a first word", || last_force(&bench) == nothing);
-    // 5 N are everything: 2 N are four tenths.
+    until("a first command", || last_force(&bench) == nothing);
+    // 5 N is the maximum, so 2 N are 40 %.
     until("a force", || {
         source.feel(touch(2.0));
         last_force(&bench) == Some([0.0, 0.4, 0.0, 0.0, 0.0])
     });
     assert_eq!(source.told(Side::Right).fingers[1], 0.4);
-    until("no more than all", || {
+    until("the maximum", || {
         source.feel(touch(1e6));
         last_force(&bench) == Some([0.0, 1.0, 0.0, 0.0, 0.0])
     });
-    // The left hand's is none of its business.
+    // The left hand is not that of the device.
     let told = bench.lock().expect("nobody panics").heard.len();
-    until("the simulation to be missed", || {
-        source.feel(Touch { side: Side::Left, ..touch(3.0) });
+    until("the watchdog", || {
+        source.feel(HandForces { side: Side::Left, ..touch(3.0) });
         last_force(&bench) == nothing
     });
     until("that to be said again", || bench.lock().expect("nobody panics").heard.len() >= told + 2);
     assert_eq!((last_force(&bench), source.told(Side::Right)), (nothing, Levels::ZERO));
-    until("a force once more", || {
+    until("a force again", || {
         source.feel(touch(5.0));
         last_force(&bench) == Some([0.0, 1.0, 0.0, 0.0, 0.0])
     });
@@ -124,7 +124,7 @@ fn forces_reach_the_fingers_and_are_let_go_when_nothing_more_comes() {
 }
 
 #[test]
-fn a_glove_that_was_unplugged_begins_at_nothing() {
+fn a_reconnected_glove_starts_at_zero() {
     let (source, bench) = start(&profile("opengloves"));
     until("a force", || {
         source.feel(touch(5.0));
@@ -137,11 +137,11 @@ fn a_glove_that_was_unplugged_begins_at_nothing() {
         bench.is_unplugged = false;
         bench.heard.clear();
     }
-    until("the first word", || last_force(&bench).is_some());
+    until("the first command", || last_force(&bench).is_some());
     assert_eq!(last_force(&bench), Some([0.0; 5]));
 }
 
-/// The older encoding has no lines to the glove of its own; its motors take the same.
+/// The legacy encoding has no command lines of its own; its actuators take the same.
 #[test]
 fn a_legacy_glove_takes_forces_too() {
     let (source, bench) = start(&profile("opengloves-legacy"));
@@ -155,7 +155,7 @@ fn a_legacy_glove_takes_forces_too() {
 }
 
 #[test]
-fn a_profile_without_haptics_says_nothing_to_the_motors() {
+fn a_profile_without_haptics_sends_no_commands() {
     let profile = DeviceProfile { haptics: None, ..profile("opengloves") };
     let (source, bench) = start(&profile);
     bench
@@ -182,9 +182,9 @@ fn sample_of(source: &SourceHandle, side: Side, fits: impl Fn(&SourceSample) -> 
     }
 }
 
-/// A stream of a body tells of both hands; trackers only if it says nothing of bodies or the profile names one.
+/// Skeleton data contains both hands; trackers count only without skeleton data or if the profile names one.
 #[test]
-fn a_body_tells_of_both_hands() {
+fn a_skeleton_drives_both_hands() {
     let hands = hands();
     let pose = |side: Side, name: &str| {
         let hand = HandDescription { side, ..builtin_hand().expect("a hand") };
@@ -224,9 +224,9 @@ fn a_body_tells_of_both_hands() {
     }
 }
 
-/// Some programs send everything they know of a body in one datagram.
+/// Some programs send a whole skeleton in one datagram.
 #[test]
-fn a_large_datagram_is_heard_whole() {
+fn a_large_datagram_is_read_completely() {
     let own = profile("vmc");
     let profile = DeviceProfile { port: Port::Named("127.0.0.1:0".into()), ..own };
     let source = crate::devices::start(&profile, &hands(), Instant::now()).expect("a source");

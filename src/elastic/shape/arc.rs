@@ -33,8 +33,8 @@ pub(super) struct Arc {
 
 impl Arc {
     /// The arc through some points. Where it meets the axis smoothly, at its start or its end, its normal is the axis.
-    pub fn new(given: &[Plane], poles: [bool; 2], has_tip: bool) -> Self {
-        let points = refined(given);
+    pub fn new(vertices: &[Plane], poles: [bool; 2], has_tip: bool) -> Self {
+        let points = refined(vertices);
         let outward = |k: usize| {
             let e = sub(points[k + 1], points[k]);
             unit([e[1], -e[0]])
@@ -86,22 +86,22 @@ impl Arc {
 }
 
 /// Splits edges that are much longer than their neighbours, so that normals turn only near the ends of a straight part.
-fn refined(given: &[Plane]) -> Vec<Plane> {
+fn refined(vertices: &[Plane]) -> Vec<Plane> {
     let length = |k: usize| {
-        let e = sub(given[k + 1], given[k]);
+        let e = sub(vertices[k + 1], vertices[k]);
         dot(e, e).sqrt()
     };
-    let edges = given.len() - 1;
-    let mut points = vec![given[0]];
+    let edges = vertices.len() - 1;
+    let mut points = vec![vertices[0]];
     for k in 0..edges {
         let own = length(k);
         if k > 0 && own > 2.0 * length(k - 1) {
-            points.push(mix(given[k], given[k + 1], length(k - 1) / own));
+            points.push(mix(vertices[k], vertices[k + 1], length(k - 1) / own));
         }
         if k + 1 < edges && own > 2.0 * length(k + 1) {
-            points.push(mix(given[k], given[k + 1], 1.0 - length(k + 1) / own));
+            points.push(mix(vertices[k], vertices[k + 1], 1.0 - length(k + 1) / own));
         }
-        points.push(given[k + 1]);
+        points.push(vertices[k + 1]);
     }
     points
 }

@@ -125,8 +125,8 @@ impl Shape {
     /// The surface with at most so many triangles.
     pub fn mesh(&self, triangles: usize) -> Result<SurfaceMesh, ElasticError> {
         const FEWEST: usize = 200;
-        const MOST: usize = 200_000;
-        let is_good = (FEWEST..=MOST).contains(&triangles);
+        const MAX_TRIANGLES: usize = 200_000;
+        let is_good = (FEWEST..=MAX_TRIANGLES).contains(&triangles);
         in_range("the number of triangles", triangles as f64, is_good, "200 to 200000")?;
         if let Self::Box { half } = self {
             let cells = ((triangles / 12) as f64).sqrt() as usize;

@@ -30,12 +30,12 @@ pub struct Profile {
 
 impl Profile {
     /// The profile through some points `[radius, height]` in metres.
-    pub fn new(given: &[[f64; 2]]) -> Result<Self, ElasticError> {
-        let [first, between @ .., last] = given else { return Err(ElasticError::OpenProfile) };
-        let size = given.iter().flatten().fold(0.0f64, |most, x| most.max(x.abs()));
-        let is_finite = given.iter().flatten().all(|x| x.is_finite());
+    pub fn new(vertices: &[[f64; 2]]) -> Result<Self, ElasticError> {
+        let [first, between @ .., last] = vertices else { return Err(ElasticError::OpenProfile) };
+        let size = vertices.iter().flatten().fold(0.0f64, |most, x| most.max(x.abs()));
+        let is_finite = vertices.iter().flatten().all(|x| x.is_finite());
         let is_closed = first[0] == 0.0 && last[0] == 0.0 && last[1] > first[1];
-        let edges: Vec<Plane> = given.windows(2).map(|w| sub(w[1], w[0])).collect();
+        let edges: Vec<Plane> = vertices.windows(2).map(|w| sub(w[1], w[0])).collect();
         let is_apart = edges.iter().all(|&e| dot(e, e).sqrt() > 1e-9 * size);
         let is_right = !between.is_empty() && between.iter().all(|p| p[0] > 0.0);
         if !(is_finite && is_closed && is_apart && is_right) {
@@ -43,7 +43,7 @@ impl Profile {
         }
         // The mirrored edges continue the curve beyond the axis.
         let mirrored = |e: Plane| [e[0], -e[1]];
-        for point in 0..given.len() {
+        for point in 0..vertices.len() {
             let before = if point == 0 { mirrored(edges[0]) } else { edges[point - 1] };
             let after = edges.get(point).copied().unwrap_or_else(|| mirrored(edges[point - 1]));
             let (before, after) = (unit(before), unit(after));
@@ -52,19 +52,19 @@ impl Profile {
                 return Err(ElasticError::ConcaveProfile { point });
             }
         }
-        Ok(Self::sampled(given, &edges))
+        Ok(Self::sampled(vertices, &edges))
     }
 
-    fn sampled(given: &[Plane], edges: &[Plane]) -> Self {
+    fn sampled(vertices: &[Plane], edges: &[Plane]) -> Self {
         let lengths: Vec<f64> = edges.iter().map(|&e| dot(e, e).sqrt()).collect();
         let total: f64 = lengths.iter().sum();
-        let (mut points, mut stations) = (vec![given[0]], vec![0.0]);
+        let (mut points, mut stations) = (vec![vertices[0]], vec![0.0]);
         let mut at = 0.0;
         for (i, &length) in lengths.iter().enumerate() {
             let parts = (length / total * SAMPLES as f64).ceil().max(1.0) as usize;
             for part in 1..=parts {
                 let s = part as f64 / parts as f64;
-                points.push(mix(given[i], given[i + 1], s));
+                points.push(mix(vertices[i], vertices[i + 1], s));
                 stations.push((at + s * length) / total);
             }
             at += length;
@@ -82,7 +82,7 @@ impl Profile {
             })
             .collect();
         let anchors = anchor_stations(edges, &lengths, total);
-        let mut profile = Self { arcs: arcs(given, edges), points, normals, stations, anchors };
+        let mut profile = Self { arcs: arcs(vertices, edges), points, normals, stations, anchors };
         if profile.anchors.is_empty() {
             // As for a sphere, whose curvature is the same everywhere: the equator.
             let widest = (0..=last).max_by(|&a, &b| profile.points[a][0].total_cmp(&profile.points[b][0]));
@@ -159,7 +159,7 @@ impl Profile {
 }
 
 /// The smooth arcs of a curve between its corners.
-fn arcs(given: &[Plane], edges: &[Plane]) -> Vec<Arc> {
+fn arcs(vertices: &[Plane], edges: &[Plane]) -> Vec<Arc> {
     let is_corner = |k: usize| {
         let (a, b) = (edges[k - 1], edges[k]);
         cross(a, b).atan2(dot(a, b)) > CORNER
@@ -175,7 +175,7 @@ fn arcs(given: &[Plane], edges: &[Plane]) -> Vec<Arc> {
             continue;
         }
         let poles = [start == 0 && !is_tip(0), end == last && !is_top(last)];
-        arcs.push(Arc::new(&given[start..=end], poles, is_tip(start) || is_top(end)));
+        arcs.push(Arc::new(&vertices[start..=end], poles, is_tip(start) || is_top(end)));
         start = end;
     }
     arcs

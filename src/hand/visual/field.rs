@@ -4,43 +4,43 @@ use crate::hand::{HandDescription, Kinematics, SegmentShape};
 use crate::math::Vec3;
 use crate::tracking::{Finger, Segment};
 
-/// The whole hand as a distance field around the reference pose: the outlines of the sixteen segments and the flesh between
-/// them, melted together.
+/// The whole hand as a distance field around the reference pose: a smooth union of the outlines of the sixteen segments
+/// and the flesh between them.
 pub(super) struct Field<'a> {
     unit: f64,
     bones: Vec<Bone<'a>>,
     palm: Vec<Cone>,
     thenar: Vec<Cone>,
-    /// Balls around the palm with its flesh, and around each finger.
+    /// Bounding balls of the palm with its flesh, and of each finger.
     around_palm: Ball,
     around_fingers: [Ball; 5],
     /// Planes of the nails in the frames of the last phalanges: normal and height.
     nails: [(Vec3, f64); 5],
 }
 
-/// A millimetre of an average hand: forms, blends and weights grow with the hand.
+/// One millimetre of an average hand: primitives, blends and weights scale with the hand.
 pub(super) fn unit(hand: &HandDescription) -> f64 {
     /// Millimetres.
     const AVERAGE: f64 = 187.0;
     hand.hand_length() / AVERAGE
 }
 
-/// Beyond this many units the balls around them stand in for palm and fingers.
+/// Beyond this many units the bounding balls replace palm and fingers.
 const FAR: f64 = 25.0;
 
-/// How far two forms melt into each other, in units.
+/// Blend radii of the smooth union, in units.
 pub(super) mod blend {
-    /// Along a finger: fills the waist where two caps meet.
+    /// Along a finger: fills the gap where two caps meet.
     pub const JOINT: f64 = 5.0;
-    /// The nail into the fingertip.
+    /// Nail with the fingertip.
     pub const NAIL: f64 = 2.0;
-    /// Fingers into the palm.
+    /// Fingers with the palm.
     pub const BASE: f64 = 7.0;
-    /// The ball of the thumb into the palm.
+    /// Ball of the thumb with the palm.
     pub const THENAR: f64 = 14.0;
-    /// The forms of the palm into each other.
+    /// Primitives of the palm with each other.
     pub const PALM: f64 = 12.0;
-    /// The tendons into the back of the hand.
+    /// Tendons with the back of the hand.
     pub const TENDON: f64 = 4.0;
 }
 
@@ -58,7 +58,7 @@ impl<'a> Field<'a> {
         Self { unit, bones, palm, thenar: flesh.thenar(), around_palm, around_fingers, nails }
     }
 
-    /// About the distance from the skin, negative inside.
+    /// Approximate signed distance from the skin, negative inside.
     pub(super) fn distance(&self, p: &Vec3) -> f64 {
         let u = self.unit;
         let hand = smooth_min(self.palm(p), self.metacarpal(p), blend::THENAR * u);
@@ -69,22 +69,22 @@ impl<'a> Field<'a> {
         smooth_min(hand, fingers, blend::BASE * u)
     }
 
-    /// About the distance from the palm without thumb and fingers.
+    /// Approximate distance from the palm without thumb and fingers.
     fn palm(&self, p: &Vec3) -> f64 {
         let outside = self.around_palm.distance(p);
         if outside > FAR * self.unit {
             return outside;
         }
-        self.palm.iter().fold(self.bone(Segment::PALM, blend::THENAR, p), |d, cone| cone.melted(d, p))
+        self.palm.iter().fold(self.bone(Segment::PALM, blend::THENAR, p), |d, cone| cone.smooth_union(d, p))
     }
 
-    /// About the distance from the thumb's metacarpal with the ball of the thumb.
+    /// Approximate distance from the thumb's metacarpal with the ball of the thumb.
     fn metacarpal(&self, p: &Vec3) -> f64 {
         let bone = self.bone(Segment::phalanx(Finger::Thumb, 0), blend::THENAR, p);
-        self.thenar.iter().fold(bone, |d, cone| cone.melted(d, p))
+        self.thenar.iter().fold(bone, |d, cone| cone.smooth_union(d, p))
     }
 
-    /// About the distance from a finger.
+    /// Approximate distance from a finger.
     pub(super) fn finger(&self, finger: Finger, p: &Vec3) -> f64 {
         let outside = self.around_fingers[finger as usize].distance(p);
         if outside > FAR * self.unit {
@@ -95,7 +95,7 @@ impl<'a> Field<'a> {
         smooth_min(smooth_min(bone(0), bone(1), k), self.tip(finger, p), k)
     }
 
-    /// About the distance from the last phalanx of a finger, flattened under the nail.
+    /// Approximate distance from the last phalanx of a finger, flattened under the nail.
     fn tip(&self, finger: Finger, p: &Vec3) -> f64 {
         let bone = &self.bones[Segment::phalanx(finger, 2).index()];
         let p = bone.in_frame(p);
@@ -104,15 +104,15 @@ impl<'a> Field<'a> {
         -smooth_min(-bone.distance(&p, blend::JOINT * self.unit), -above, blend::NAIL * self.unit)
     }
 
-    /// About the distance from a segment's own outline, as far as `blend` asks.
+    /// Approximate distance from a segment's own outline, up to `blend`.
     fn bone(&self, segment: Segment, blend: f64, p: &Vec3) -> f64 {
         let bone = &self.bones[segment.index()];
         bone.distance(&bone.in_frame(p), blend * self.unit)
     }
 
-    /// Corners of a box around everything.
+    /// Corners of a bounding box.
     pub(super) fn bounds(&self) -> (Vec3, Vec3) {
-        // Where two forms melt, the skin lies outside both.
+        // In a blend the skin lies outside both primitives.
         let spare = 0.25 * blend::THENAR * self.unit;
         let skin = self.bones.iter().flat_map(|b| b.skin().map(|p| Ball { centre: b.in_palm(&p), radius: 0.0 }));
         skin.chain(self.palm.iter().flat_map(Cone::balls)).fold(
@@ -125,7 +125,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The plane of a nail: it dips a little towards the tip.
+/// The plane of a nail, slightly inclined towards the tip.
 fn nail(hand: &HandDescription, finger: Finger) -> (Vec3, f64) {
     let finger = &hand.fingers[finger as usize];
     let back = 0.9 * finger.bone_radius[2] + finger.tissue[2].dorsal;

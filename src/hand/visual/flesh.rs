@@ -4,7 +4,7 @@ use crate::hand::{HandDescription, Kinematics};
 use crate::math::Vec3;
 use crate::tracking::{Finger, Segment};
 
-/// The flesh that the segments' outlines lack, for a right hand. Offsets are in units and in the palm's frame.
+/// The flesh between the outlines of the segments, for a right hand. Offsets are in units and in the palm frame.
 pub(super) struct Flesh<'a> {
     pub(super) hand: &'a HandDescription,
     pub(super) kin: &'a Kinematics,
@@ -12,12 +12,12 @@ pub(super) struct Flesh<'a> {
 }
 
 impl Flesh<'_> {
-    /// What belongs to the palm.
+    /// The part that belongs to the palm.
     pub(super) fn palm(&self) -> Vec<Cone> {
         let wrist = |x, y, z| self.hand.palm.wrist + self.unit * Vec3::new(x, y, z);
         let base = |f: Finger, x, y, z| self.hand.fingers[f as usize].base + self.unit * Vec3::new(x, y, z);
         let mut forms = vec![
-            // Radius and ulna, coming out of the carpus.
+            // Radius and ulna at the carpus.
             self.cone(wrist(-8.0, -4.0, -24.0), wrist(-11.0, -4.0, 2.0), [10.0, 14.0]),
             self.cone(wrist(9.0, -4.0, -24.0), wrist(11.0, -4.0, 2.0), [10.0, 13.5]),
             self.cone(wrist(-11.0, -4.0, 2.0), wrist(-11.0, -4.0, 20.0), [14.0, 14.0]),
@@ -48,7 +48,7 @@ impl Flesh<'_> {
         forms
     }
 
-    /// What the thumb's metacarpal takes along.
+    /// The part that moves with the thumb's metacarpal.
     pub(super) fn thenar(&self) -> Vec<Cone> {
         let wrist = self.hand.palm.wrist + self.unit * Vec3::new(-12.0, -9.0, -14.0);
         let index = |y, z| self.hand.fingers[Finger::Index as usize].base + self.unit * Vec3::new(4.0, y, z);

@@ -3,17 +3,17 @@ use std::f64::consts::TAU;
 use crate::hand::SegmentShape;
 use crate::math::{Mat3, Pose, Vec3};
 
-/// The lesser of two distances, rounded off where they differ by less than `k`.
+/// Smooth minimum of two distances that differ by less than `k`.
 pub(super) fn smooth_min(a: f64, b: f64, k: f64) -> f64 {
     let near = k - (a - b).abs();
     if near > 0.0 { a.min(b) - near * near / (4.0 * k) } else { a.min(b) }
 }
 
-/// The outline of a segment where the pose puts it, within a capsule.
+/// The outline of a segment in the pose, with a bounding capsule.
 pub(super) struct Bone<'a> {
     shape: &'a SegmentShape,
     origin: Vec3,
-    /// From the palm's frame to the bone's.
+    /// From the palm frame to the bone frame.
     turn: Mat3,
     /// Ends of the capsule's axis along Z of the bone.
     pub(super) axis: [f64; 2],
@@ -30,7 +30,7 @@ impl<'a> Bone<'a> {
         bone
     }
 
-    /// Points all over the outline, in the bone's frame.
+    /// Points distributed over the outline, in the bone frame.
     pub(super) fn skin(&self) -> impl Iterator<Item = Vec3> {
         const SAMPLES: usize = 16;
         (0..=SAMPLES).flat_map(|i| (0..SAMPLES).map(move |j| (i, j))).map(|(i, j)| {
@@ -44,7 +44,7 @@ impl<'a> Bone<'a> {
         self.turn * (p - self.origin)
     }
 
-    /// About the distance of a point in the bone's frame; beyond `far`, where nothing depends on it, that from the capsule.
+    /// Approximate distance of a point in the bone frame; beyond `far`, where it has no effect, that from the capsule.
     pub(super) fn distance(&self, p: &Vec3, far: f64) -> f64 {
         let outside = off_axis(self.axis, p) - self.reach;
         if outside > far { outside } else { self.shape.distance(p) }
@@ -64,7 +64,7 @@ fn off_axis([near, far]: [f64; 2], p: &Vec3) -> f64 {
     Vec3::new(p.x, p.y, p.z - p.z.clamp(far, near)).norm()
 }
 
-/// A ball, in the palm's frame.
+/// A ball in the palm frame.
 #[derive(Clone, Copy)]
 pub(super) struct Ball {
     pub(super) centre: Vec3,
@@ -72,7 +72,7 @@ pub(super) struct Ball {
 }
 
 impl Ball {
-    /// A ball around others.
+    /// A ball that encloses others.
     pub(super) fn around(balls: impl Iterator<Item = Ball> + Clone) -> Self {
         let (sum, count) = balls.clone().fold((Vec3::zeros(), 0.0), |(sum, n), ball| (sum + ball.centre, n + 1.0));
         let centre = sum / count;
@@ -84,14 +84,14 @@ impl Ball {
     }
 }
 
-/// A rod with round ends whose radius changes from one end to the other.
+/// A capsule with a radius that changes linearly.
 pub(super) struct Cone {
     from: Vec3,
-    /// To the other end, and the same over its squared length.
+    /// Vector to the other end, and the same divided by its squared length.
     axis: Vec3,
     dual: Vec3,
     radii: [f64; 2],
-    /// How far it melts into the forms before it.
+    /// Blend radius with the preceding primitives.
     blend: f64,
 }
 
@@ -114,8 +114,8 @@ impl Cone {
             .map(|(centre, radius)| Ball { centre, radius })
     }
 
-    /// The union with something at a distance.
-    pub(super) fn melted(&self, distance: f64, p: &Vec3) -> f64 {
+    /// Smooth union with a distance.
+    pub(super) fn smooth_union(&self, distance: f64, p: &Vec3) -> f64 {
         smooth_min(distance, self.distance(p), self.blend)
     }
 }

@@ -2,16 +2,16 @@ use crate::hand::Kinematics;
 use crate::math::{Pose, Quat, Vec3, log};
 use crate::tracking::{Finger, SEGMENTS, Segment};
 
-/// A frame that carries skin: that of a segment, or the one that has made half of the segment's bend.
+/// A frame that carries skin: that of a segment, or one with half of the segment's joint rotation.
 ///
-/// Skin blended between two bones alone is cut short on the outside of a bent joint: halfway between points turned by a
-/// right angle it keeps 71 % of its distance from the joint. With a frame halfway it keeps 92 %, all of it in the middle.
+/// Skin that is blended between two bones alone collapses on the outside of a bent joint: at a right angle the midpoint
+/// keeps 71 % of its distance from the joint. With a half-way frame it keeps at least 92 %, and 100 % in the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carrier {
     /// The segment.
     pub segment: Segment,
-    /// Whether it has made only half of the way from the reference pose at the segment's near joint. The palm has no such
-    /// joint.
+    /// Whether it has only half of the rotation from the reference pose at the segment's proximal joint. The palm has
+    /// no such joint.
     pub halfway: bool,
 }
 
@@ -28,7 +28,8 @@ impl Carrier {
         Self { segment: Segment::at(if halfway { index + 1 - SEGMENTS } else { index }), halfway }
     }
 
-    /// The carrier at a step along a finger: 0 the palm, 1 halfway to the first phalanx, 2 the first phalanx … 6 the last.
+    /// The frame at a step along a finger: 0 the palm, 1 half-way to the first phalanx, 2 the first phalanx … 6 the
+    /// last.
     pub(super) fn on_chain(finger: Finger, step: usize) -> Self {
         match step.min(6) {
             0 => Self { segment: Segment::PALM, halfway: false },
@@ -37,7 +38,7 @@ impl Carrier {
     }
 }
 
-/// The joints in the reference pose, from which the half turns are counted: there a carrier halfway is where its segment is.
+/// The joints in the reference pose, in which a half-way frame coincides with its segment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ReferenceJoints {
     /// Rotation of each segment in the frame of its parent.
@@ -46,21 +47,21 @@ pub(super) struct ReferenceJoints {
     flexion: [Vec3; 5],
 }
 
-/// Where the carriers are, and how they move.
+/// Poses and motion of the frames.
 pub(super) struct Frames<'a> {
     kin: &'a Kinematics,
     pub(super) poses: [Pose; CARRIERS],
     turns: [[Option<HalfTurn>; 2]; CARRIERS],
 }
 
-/// An angle of which a carrier makes half.
+/// A joint angle of which a frame has half.
 #[derive(Clone, Copy)]
 struct HalfTurn {
-    /// Its place among the twenty.
+    /// Index among the twenty.
     angle: usize,
-    /// How far the joint has turned since the reference pose, rad.
+    /// Joint rotation since the reference pose, rad.
     turned: f64,
-    /// About which axis the carrier turns, in the world.
+    /// Rotation axis of the frame, in the world.
     axis: Vec3,
 }
 
@@ -79,14 +80,14 @@ impl ReferenceJoints {
         let turns: [_; CARRIERS] = std::array::from_fn(|i| self.half_turns(Carrier::at(i), kin));
         let pose = |i: usize| {
             let pose = kin.poses[Carrier::at(i).segment.index()];
-            // A phalanx begins in the centre of its joint, so only its rotation changes.
+            // The origin of a phalanx is the centre of its joint, so only its rotation changes.
             let back = |rotation, half: HalfTurn| turn(&half.axis, -0.5 * half.turned) * rotation;
             Pose::from_parts(pose.translation, turns[i].into_iter().flatten().fold(pose.rotation, back))
         };
         Frames { kin, poses: std::array::from_fn(pose), turns }
     }
 
-    /// The angles of which only half is made, in the order of the chain; none for a segment's own frame.
+    /// The angles of which the frame has half, in the order of the chain; empty for a segment's own frame.
     fn half_turns(&self, carrier: Carrier, kin: &Kinematics) -> [Option<HalfTurn>; 2] {
         let segment = carrier.segment;
         let (true, Some((finger, place)), Some(parent)) = (carrier.halfway, segment.finger(), segment.parent()) else {
@@ -106,7 +107,7 @@ impl ReferenceJoints {
         let (axis, carried) = (kin.axes[abduction], kin.axes[flexion]);
         let abducted = angle_about(&axis, &(from * self.flexion[finger]), &carried);
         let flexed = turned(turn(&axis, abducted) * unturned, &carried);
-        // Flexion turns about an axis that abduction carries along, half as far here.
+        // The flexion axis rotates with abduction, half as far here.
         let halfway = turn(&axis, -0.5 * abducted) * carried;
         [
             Some(HalfTurn { angle: abduction, turned: abducted, axis }),
@@ -116,7 +117,7 @@ impl ReferenceJoints {
 }
 
 impl Frames<'_> {
-    /// Adds `Jᵀ f` of a force `f` at the point `p` that moves with a carrier.
+    /// Adds `Jᵀ f` of a force `f` at the point `p` that moves with a frame.
     pub(super) fn add_point_force(&self, carrier: Carrier, p: &Vec3, f: &Vec3, onto: &mut [f64]) {
         let whole = carrier.segment.parent().filter(|_| carrier.halfway).unwrap_or(carrier.segment);
         self.kin.add_point_force(whole, p, f, onto);
@@ -134,7 +135,7 @@ fn turn(axis: &Vec3, angle: f64) -> Quat {
     Quat::from_scaled_axis(angle * axis)
 }
 
-/// The angle by which `a` must be turned about an axis to look where `b` does, seen along it.
+/// The angle about an axis from `a` to `b`, both projected along it.
 fn angle_about(axis: &Vec3, a: &Vec3, b: &Vec3) -> f64 {
     let (a, b) = (a - axis * axis.dot(a), b - axis * axis.dot(b));
     f64::atan2(axis.dot(&a.cross(&b)), a.dot(&b))

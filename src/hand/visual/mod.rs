@@ -1,4 +1,4 @@
-//! The skin that is drawn: one closed surface over the whole hand, carried by the bones and the tissue over them.
+//! The visual skin: one closed surface over the whole hand, driven by the bones and the tissue.
 
 mod field;
 mod flesh;
@@ -22,42 +22,43 @@ use crate::math::{Pose, Vec3, from_glam, to_glam};
 use crate::mesh::{Grid, SurfaceMesh, polygonise};
 use crate::tracking::{ANGLES, Angle, AngleKind, Segment, Side};
 
-/// The closed skin of the whole hand that is drawn, at rest in the reference pose with the palm at the origin.
+/// The closed visual skin of the whole hand, at rest in the reference pose with the palm at the origin.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VisualSkin {
-    /// Vertices at the reference pose, and triangles.
+    /// Vertices in the reference pose, and triangles.
     pub mesh: SurfaceMesh,
     /// The angles of the reference pose, rad.
     pub reference: [f64; ANGLES],
-    /// What moves each vertex.
+    /// Skinning of each vertex.
     pub vertices: Vec<VisualVertex>,
     joints: ReferenceJoints,
 }
 
-/// What moves a vertex: a few segments with weights that add up to one.
+/// Skinning of a vertex: a few frames with weights that sum to one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VisualVertex {
-    /// The segments; unused places have weight zero.
+    /// The influences; unused ones have weight zero.
     pub influences: [Influence; INFLUENCES],
 }
 
-/// The pull of one segment on a vertex.
+/// The influence of one frame on a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Influence {
     /// Which frame.
     pub carrier: Carrier,
     /// How much.
     pub weight: f64,
-    /// Where the vertex lies in the frame of the bone at rest.
+    /// Position of the vertex in the frame at rest.
     pub p_bone: Vec3,
-    /// The place on the segment's collision skin whose displacement it takes along: what is drawn gives way as what touches does.
+    /// Point of the segment's collision skin whose displacement the vertex follows, so that the visual skin deforms
+    /// with the collision skin.
     pub under: SkinPlace,
-    /// From there to the vertex, if it lies outside the collision skin, which is coarser and lacks the flesh between segments. Where that
-    /// gives way, the vertex is pressed down on it.
+    /// Offset from there to the vertex if it lies outside the collision skin, which is coarser and lacks the flesh
+    /// between segments. The offset shrinks where the collision skin is displaced.
     pub bulge: Vec3,
 }
 
-/// A place on a triangle of a segment's collision skin. The weights add up to one.
+/// A point on a triangle of a segment's collision skin. The weights sum to one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SkinPlace {
     /// Vertices of the collision skin.
@@ -74,9 +75,9 @@ impl SkinPlace {
 }
 
 impl VisualSkin {
-    /// Polygonises the smooth union of the segments' outlines. A left hand is the mirror image of the right one, exactly.
+    /// Polygonises the smooth union of the segments' outlines. A left hand is the exact mirror image of the right one.
     ///
-    /// A description whose axes span no frame has no skeleton to hang a skin on; none is made, and no model either.
+    /// Returns an empty skin if the axes of the description do not span a frame; the model is rejected later.
     pub fn new(hand: &HandDescription, shapes: &[SegmentShape], meshes: &[SegmentMesh]) -> Self {
         Self::over(hand, shapes, meshes).unwrap_or_default()
     }
@@ -88,7 +89,7 @@ impl VisualSkin {
         let kin = stand(&right)?;
         let field = Field::new(&right, shapes, &kin);
         let mesh = polygonise(grid_around(&right, &field), |p| field.distance(p));
-        let skins: Vec<_> = meshes.iter().map(|mesh| Skin::new(mesh, hand.side)).collect();
+        let skins: Vec<_> = meshes.iter().map(|mesh| RestSkin::new(mesh, hand.side)).collect();
         let weights = Weights::new(&right, &field, &kin);
         let influence = |p: &Vec3, carrier: Carrier, weight: f64| {
             let segment = carrier.segment.index();
@@ -106,7 +107,7 @@ impl VisualSkin {
         Some(skin)
     }
 
-    /// The mirror image x → −x, wound outward again.
+    /// The mirror image x → −x, wound outward.
     fn mirror(&mut self) {
         self.mesh.vertices.iter_mut().for_each(|p| p.x = -p.x);
         self.mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
@@ -116,8 +117,8 @@ impl VisualSkin {
         }
     }
 
-    /// Where the vertices are: `Σ w X (p + u)` over the frames `X` that carry them, with the displacement `u` of the collision
-    /// skin in the frame of its bone.
+    /// Positions of the vertices: `Σ w X (p + u)` over the frames `X`, with the displacement `u` of the collision skin
+    /// in the bone frame.
     pub fn posed(&self, kin: &Kinematics, displacement: impl Fn(Segment, &SkinPlace) -> Vec3, out: &mut Vec<Vec3>) {
         let frames = self.joints.frames(kin);
         out.clear();
@@ -126,8 +127,8 @@ impl VisualSkin {
         }));
     }
 
-    /// The transpose of [`posed`](Self::posed): adds to `onto` the reduced forces that do the same work as `forces` at the
-    /// vertices, the collision skin keeping its displacement.
+    /// The transpose of [`posed`](Self::posed): adds to `onto` the reduced forces with the same virtual work as
+    /// `forces` at the vertices, with a fixed displacement of the collision skin.
     pub fn push_forces(
         &self,
         kin: &Kinematics,
@@ -154,12 +155,12 @@ impl VisualVertex {
 impl Influence {
     fn place(&self, frame: &Pose, displacement: impl Fn(Segment, &SkinPlace) -> Vec3) -> Vec3 {
         let u = displacement(self.carrier.segment, &self.under);
-        (frame * nalgebra::Point3::from(self.p_bone + u - self.pressed_down(&u) * self.bulge)).coords
+        (frame * nalgebra::Point3::from(self.p_bone + u - self.flattened(&u) * self.bulge)).coords
     }
 
-    /// The part of the bulge that is gone where the collision skin has given way by `u`, inwards or aside: all of it from its own
-    /// height on.
-    fn pressed_down(&self, u: &Vec3) -> f64 {
+    /// Fraction of the offset that is removed where the collision skin is displaced by `u`: all of it once `u` exceeds
+    /// the offset.
+    fn flattened(&self, u: &Vec3) -> f64 {
         let height = self.bulge.norm();
         if height == 0.0 {
             return 0.0;
@@ -170,18 +171,18 @@ impl Influence {
     }
 }
 
-/// Cells as the description wants them, but fine enough for fingers and not too many.
+/// Cell size of the description, limited to resolve fingers and to bound the number of cells.
 fn grid_around(hand: &HandDescription, field: &Field<'_>) -> Grid {
     const COARSEST: f64 = 1.0 / 50.0;
-    const MOST: f64 = 4e6;
+    const MAX_CELLS: f64 = 4e6;
     let (low, high) = field.bounds();
-    let finest = ((high - low).product() / MOST).cbrt();
+    let finest = ((high - low).product() / MAX_CELLS).cbrt();
     Grid::around(&low, &high, hand.mesh.visual.min(COARSEST * hand.hand_length()).max(finest))
 }
 
 /// Straight fingers, spread so far that neighbours do not touch, and the thumb away from the palm.
 fn reference_pose(hand: &HandDescription) -> [f64; ANGLES] {
-    /// Part of the range towards which a finger is abducted, thumb to little finger.
+    /// Abduction of each finger as a fraction of its range, thumb to little finger.
     const SPREAD: [f64; 5] = [0.2, 0.7, 0.0, -0.7, -0.8];
     let mut angles = [0.0; ANGLES];
     for angle in Angle::all() {
@@ -196,16 +197,16 @@ fn reference_pose(hand: &HandDescription) -> [f64; ANGLES] {
     angles
 }
 
-/// Nothing to hang on: no displacement.
+/// No collision skin: no displacement.
 const NOWHERE: SkinPlace = SkinPlace { vertices: [0; 3], weights: [0.0; 3] };
 
-/// The collision skin of a segment at rest, as on a right hand.
-struct Skin {
+/// The collision skin of a segment at rest, for a right hand.
+struct RestSkin {
     triangles: Vec<[u32; 3]>,
     surface: Option<TriMesh>,
 }
 
-impl Skin {
+impl RestSkin {
     fn new(mesh: &SegmentMesh, side: Side) -> Self {
         let mut skin = mesh.skin.clone();
         if side == Side::Left {
@@ -216,7 +217,7 @@ impl Skin {
         Self { triangles: skin.triangles, surface }
     }
 
-    /// The nearest place on it, and the way from there to the point if that is outside.
+    /// The closest point on it, and the offset from there to the point if that is outside.
     fn nearest(&self, p: &Vec3) -> Option<(SkinPlace, Vec3)> {
         let surface = self.surface.as_ref()?;
         let (nearest, (face, place)) = surface.project_local_point_and_get_location(to_glam(p), false);

@@ -4,14 +4,14 @@ use crate::hand::{HandDescription, Kinematics};
 use crate::math::Vec3;
 use crate::tracking::{Finger, Segment};
 
-/// Most frames that carry a vertex.
+/// Maximum number of frames per vertex.
 pub(super) const INFLUENCES: usize = 4;
 
-/// Decides which frames carry a point of the skin, and how much.
+/// Computes the skinning weights of a point of the skin.
 ///
-/// A finger is a chain of frames: palm, halfway at the base joint, first phalanx, halfway at the middle joint … A point has a
-/// coordinate on each chain, 0 on the palm to 3 on the last phalanx, that grows by one over about the thickness of the finger
-/// around each joint, and hangs on the two frames next to it.
+/// A finger is a chain of frames: palm, half-way frame of the base joint, first phalanx, half-way frame of the middle
+/// joint … A point has a coordinate on each chain, from 0 on the palm to 3 on the last phalanx. It increases by one
+/// over about the thickness of the finger around each joint, and the point is blended between the two adjacent frames.
 pub(super) struct Weights<'a> {
     hand: &'a HandDescription,
     field: &'a Field<'a>,
@@ -21,13 +21,13 @@ pub(super) struct Weights<'a> {
 
 /// Fingers share a point at the web if their distances from it differ by less than this, in units.
 const WEB: f64 = 11.0;
-/// Heights over the base joint between which the sharing ends, in units.
+/// Heights above the base joint over which the sharing ends, in units.
 const WEB_ENDS: [f64; 2] = [17.0, 26.0];
-/// Distances from the thumb's metacarpal between which its ball passes into the palm, in units.
+/// Distances from the thumb's metacarpal over which its ball blends into the palm, in units.
 const THENAR: [f64; 2] = [11.0, 32.0];
-/// Where on the metacarpal they are measured from, as a fraction of its length.
+/// Reference point on the metacarpal, as a fraction of its length.
 const THENAR_BEGINS: f64 = 0.3;
-/// Distances from the thumb's phalanges between which what they carry ends, in units.
+/// Distances from the thumb's phalanges over which their influence ends, in units.
 const SLEEVE: [f64; 2] = [14.0, 22.0];
 
 impl<'a> Weights<'a> {
@@ -35,14 +35,14 @@ impl<'a> Weights<'a> {
         Self { hand, field, kin, unit: unit(hand) }
     }
 
-    /// The frames that carry a point of the skin; the weights add up to one, unused places have none.
+    /// The frames of a point of the skin; the weights sum to one, unused entries are zero.
     pub(super) fn at(&self, p: &Vec3) -> [(Carrier, f64); INFLUENCES] {
         let mut sums = [0.0; CARRIERS];
-        hang(&mut sums, Finger::Thumb, 1.0, self.thumb(p));
-        // What the thumb leaves to the palm is the fingers'.
+        blend_frames(&mut sums, Finger::Thumb, 1.0, self.thumb(p));
+        // The fingers get what the thumb leaves to the palm.
         let palm = std::mem::take(&mut sums[0]);
         for (&finger, share) in Finger::ALL[1..].iter().zip(self.shares(p)) {
-            hang(&mut sums, finger, palm * share, self.along_chain(finger, self.passed(finger, 0, p), p));
+            blend_frames(&mut sums, finger, palm * share, self.along_chain(finger, self.passed(finger, 0, p), p));
         }
         let mut order: [usize; CARRIERS] = std::array::from_fn(|i| i);
         order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]));
@@ -51,7 +51,7 @@ impl<'a> Weights<'a> {
         std::array::from_fn(|i| (Carrier::at(kept[i]), sums[kept[i]] / total))
     }
 
-    /// How much each finger has of a point: all of it but near a web.
+    /// Share of each finger in a point: all of one finger except near a web.
     fn shares(&self, p: &Vec3) -> [f64; 4] {
         let fingers = [Finger::Index, Finger::Middle, Finger::Ring, Finger::Little];
         let distances = fingers.map(|f| self.field.finger(f, p));
@@ -67,8 +67,8 @@ impl<'a> Weights<'a> {
         shares.map(|s| s / total)
     }
 
-    /// The coordinate on the thumb's chain. The ball of the thumb lies between its metacarpal and the palm and follows both,
-    /// so what counts is the distance from the bones.
+    /// The coordinate on the thumb's chain. The ball of the thumb lies between metacarpal and palm and follows both, so
+    /// the distance from the bones is used.
     fn thumb(&self, p: &Vec3) -> f64 {
         let outside = |place: usize, begin: f64, [near, far]: [f64; 2]| {
             let p = self.in_bone(Finger::Thumb, place, p);
@@ -81,19 +81,19 @@ impl<'a> Weights<'a> {
         self.along_chain(Finger::Thumb, base, p)
     }
 
-    /// The coordinate on the chain of a finger of a point that has passed its base so far.
+    /// The coordinate on the chain of a finger for a point at this height above its base.
     fn along_chain(&self, finger: Finger, base: f64, p: &Vec3) -> f64 {
         base * (1.0 + self.passed(finger, 1, p) * (1.0 + self.passed(finger, 2, p)))
     }
 
-    /// How far a point has passed a joint, 0 to 1.
+    /// Position of a point past a joint, 0 to 1.
     fn passed(&self, finger: Finger, place: usize, p: &Vec3) -> f64 {
         let description = &self.hand.fingers[finger as usize];
         let radius = description.bone_radius[place] + description.tissue[place].side;
         smooth_step(0.5 + 0.5 * self.height(finger, place, p) / radius)
     }
 
-    /// Height of a point over a joint, along the phalanx beyond it.
+    /// Height of a point above a joint, along the phalanx beyond it.
     fn height(&self, finger: Finger, place: usize, p: &Vec3) -> f64 {
         -self.in_bone(finger, place, p).z
     }
@@ -104,8 +104,8 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// Hangs a share of a point at a coordinate of a finger's chain on the two frames next to it.
-fn hang(sums: &mut [f64; CARRIERS], finger: Finger, share: f64, along: f64) {
+/// Blends a share of a point between the two frames next to a coordinate of a finger's chain.
+fn blend_frames(sums: &mut [f64; CARRIERS], finger: Finger, share: f64, along: f64) {
     let below = (2.0 * along).floor();
     let above = 2.0 * along - below;
     sums[Carrier::on_chain(finger, below as usize).index()] += share * (1.0 - above);

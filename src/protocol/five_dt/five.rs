@@ -1,21 +1,21 @@
-//! 5DT Data Glove 5: five flex sensors and two of tilt. From the manufacturer's manual, version 2.00, appendix C.
+//! 5DT Data Glove 5: five flex sensors and two tilt sensors. From the manufacturer's manual, version 2.00, appendix C.
 //!
-//! A packet has nine bytes, `80`, five of flex, pitch, roll, checksum. The right glove sends the thumb first, the left the
-//! little finger. Flex grows as the finger bends; tilt is level at 128 and spans 180° over the byte. Some gloves send `55`
-//! after each packet; it is also the answer to a reset.
+//! A packet has nine bytes: `80`, five flex values, pitch, roll, checksum. The right glove sends the thumb first, the
+//! left glove the little finger. Flex values increase with the bend; tilt is 128 when level and spans 180° over the
+//! byte. Some gloves send `55` after each packet; it is also the response to a reset.
 //!
-//! The manual does not say what the checksum is. Known programs disagree: the XOR of the seven values (VR Juggler), their
-//! sum, or not looked at (VRPN).
+//! The manual does not define the checksum. Known programs disagree: the XOR of the seven values (VR Juggler), their
+//! sum, or ignored (VRPN).
 //!
-//! Information has 32 bytes: `BR`, major and minor version, capabilities (low byte: bit 0 right, bit 6 left; high byte: bit 4
-//! tilt), ten reserved, sixteen of name filled up with zeros.
+//! The information has 32 bytes: `BR`, major and minor version, capabilities (low byte: bit 0 right, bit 6 left; high
+//! byte: bit 4 tilt), ten reserved bytes, and a zero-padded name of sixteen bytes.
 //!
-//! The wireless glove sends, unasked, the nine bytes and a tenth for the hand: `01` right, `40` left.
+//! The wireless glove streams without a request: the nine bytes and a tenth for the hand, `01` right, `40` left.
 //!
-//! A level glove sends the header's byte as tilt. Worse, while the hand is still, packets read from there on have a right XOR
-//! too, since the XOR of nine bytes in a ring does not know where it began. So every beginning that looks right is compared
-//! with the others, and the one under which the glove is nearest to level is taken. What even that leaves open, when fingers happen to
-//! send the same byte, the next movement settles.
+//! A level glove sends the header byte as its tilt. While the hand is still, packets read from that offset also have a
+//! correct XOR, because the XOR of nine cyclic bytes does not depend on the start. So all plausible offsets are
+//! compared, and the one at which the glove is closest to level is taken. If finger values equal the header byte too,
+//! the offset stays ambiguous until the hand moves.
 
 use std::f64::consts::PI;
 
@@ -28,14 +28,14 @@ use crate::tracking::{Finger, Side};
 const HEADER: u8 = 0x80;
 const LENGTH: usize = 9;
 const LEVEL: u8 = 128;
-/// The answer to a reset, and what some gloves send after a packet.
+/// Response to a reset; also sent after each packet by some gloves.
 pub(super) const MARK: u8 = 0x55;
 pub(super) const INFO_LENGTH: usize = 32;
 const RIGHT: u8 = 0x01;
 const LEFT: u8 = 0x40;
 const HAS_TILT: u8 = 0x10;
 
-/// What the last byte of a packet is.
+/// Checksum of a packet (its last byte).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksum {
     /// The XOR of the seven values.
@@ -43,7 +43,7 @@ pub enum Checksum {
     Xor,
     /// Their sum, modulo 256.
     Sum,
-    /// Unknown: not looked at. Noise that happens to look like packets may then cost more than two: a level glove can be
+    /// Unknown and ignored. Noise that resembles packets may then cost more than two packets: a level glove can be
     /// misread until it tilts.
     None,
 }
@@ -61,22 +61,22 @@ impl Checksum {
     }
 }
 
-/// How a wired glove is asked for values.
+/// How values are requested from a wired glove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GloveMode {
-    /// It is told once and goes on by itself.
+    /// Streaming after one command.
     #[default]
     Stream,
-    /// It is asked for each.
+    /// One request per packet.
     Report,
 }
 
-/// Whether the last byte is a checksum of any kind.
+/// Whether the last byte is any known checksum.
 fn is_summed(packet: &[u8]) -> bool {
     Checksum::Xor.holds(packet) || Checksum::Sum.holds(packet)
 }
 
-/// What stands at the front, if it is nine bytes of values.
+/// Parses nine bytes of values at the start of the buffer.
 fn nine(bytes: &[u8], checksum: Checksum) -> Front {
     match bytes.first() {
         None => Front::Partial,
@@ -95,13 +95,13 @@ fn nine(bytes: &[u8], checksum: Checksum) -> Front {
 fn other_checksum(checksum: Checksum) -> String {
     match checksum {
         Checksum::Sum => {
-            "the packets end in the XOR of the values and not in their sum: set the checksum to xor".into()
+            "the packets end with the XOR of the values instead of their sum: set the checksum to xor".into()
         }
-        _ => "the packets end in the sum of the values and not in their XOR: set the checksum to sum".into(),
+        _ => "the packets end with the sum of the values instead of their XOR: set the checksum to sum".into(),
     }
 }
 
-/// The fingers in the order of the wire.
+/// The fingers in wire order.
 fn fingers(side: Side) -> [Finger; 5] {
     let mut fingers = Finger::ALL;
     if side == Side::Left {
@@ -119,16 +119,16 @@ fn read_nine(packet: &[u8], side: Side, out: &mut Vec<Reading>) {
     out.push(Reading::Tilt { pitch: tilt(packet[6]), roll: tilt(packet[7]) });
 }
 
-/// The packets of the wired glove.
+/// Packet layout of the wired glove.
 pub(in super::super) struct FiveLayout {
     side: Side,
     checksum: Checksum,
     told: Option<Side>,
-    /// Packets in a row that ended in a checksum though none is asked for.
+    /// Consecutive packets with a checksum although none is configured.
     summed: u32,
 }
 
-/// So many and the next is expected to end in one too: if not, packets begin elsewhere.
+/// After this many, a checksum is expected; a mismatch means a wrong offset.
 const SUMMED: u32 = 2;
 
 impl FiveLayout {
@@ -191,7 +191,7 @@ impl Layout for FiveLayout {
     }
 
     fn expectation(&self) -> String {
-        "is it a wired 5DT Data Glove 5, and the speed 19200 baud (a wireless one has 9600)?".into()
+        "check that it is a wired 5DT Data Glove 5, at 19200 baud (the wireless one uses 9600)".into()
     }
 
     fn other_checksum(&self) -> String {
@@ -199,7 +199,7 @@ impl Layout for FiveLayout {
     }
 }
 
-/// What the 32 bytes of information say; `None` if they cannot be such.
+/// Parses the 32 bytes of information; `None` if they are invalid.
 fn read_info(bytes: &[u8]) -> Option<DeviceInfo> {
     let side = match bytes[4] & (RIGHT | LEFT) {
         RIGHT => Side::Right,
@@ -217,11 +217,11 @@ fn read_info(bytes: &[u8]) -> Option<DeviceInfo> {
     })
 }
 
-/// The values of a glove of five fingers, as bytes.
+/// Encoder of the wired glove.
 pub(in super::super) struct FiveEncoder {
     side: Side,
     checksum: Checksum,
-    /// Whether a packet is followed by the mark.
+    /// Whether a mark follows each packet.
     tail: bool,
     flex: FlexReading,
     tilt: [u8; 2],
@@ -270,7 +270,7 @@ impl Encoder for FiveEncoder {
     }
 }
 
-/// The packets of the wireless glove.
+/// Packet layout of the wireless glove.
 pub(in super::super) struct WirelessLayout {
     side: Side,
     checksum: Checksum,
@@ -323,7 +323,7 @@ impl Layout for WirelessLayout {
     }
 
     fn expectation(&self) -> String {
-        "is it a wireless 5DT Data Glove 5-W, and the speed 9600 baud (a wired one has 19200)?".into()
+        "check that it is a wireless 5DT Data Glove 5-W, at 9600 baud (the wired one uses 19200)".into()
     }
 
     fn other_checksum(&self) -> String {
@@ -331,7 +331,7 @@ impl Layout for WirelessLayout {
     }
 }
 
-/// The values of a wireless glove, as bytes.
+/// Encoder of the wireless glove.
 pub(in super::super) struct WirelessEncoder(FiveEncoder);
 
 impl WirelessEncoder {

@@ -1,6 +1,6 @@
-//! The conversation with a wired 5DT Data Glove 5. Commands are single bytes, and the glove holds but one: `A` resets it (it
-//! answers `55`), `B` and a byte is an echo, `C` asks for a packet and turns every further byte but `A` into such a question,
-//! `D` starts the stream, `G` asks for the information.
+//! Command sequence of a wired 5DT Data Glove 5. Commands are single bytes, and the glove buffers only one: `A` resets
+//! it (response `55`), `B` and a byte is an echo, `C` requests a packet and turns every further byte except `A` into
+//! such a request, `D` starts streaming, `G` requests the information.
 
 use super::super::reading::Reading;
 use super::super::{Emulated, Encoder, Host};
@@ -12,15 +12,15 @@ const REPORT: u8 = b'C';
 const STREAM: u8 = b'D';
 const INFO: u8 = b'G';
 const PACKET_LENGTH: usize = 9;
-/// Resets without an answer before the glove is asked for values all the same.
+/// Unanswered resets before values are requested anyway.
 const ATTEMPTS: u32 = 3;
 
-/// Resets the glove, asks what it is, and then for values.
+/// Resets the glove, requests its information, and then values.
 pub(in super::super) struct FiveHost {
     mode: GloveMode,
     stage: Stage,
     attempts: u32,
-    /// Bytes of the answer that is awaited.
+    /// Bytes of the expected response.
     answered: usize,
 }
 
@@ -52,8 +52,8 @@ impl Host for FiveHost {
     fn heard(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         self.answered += bytes.len();
         match self.stage {
-            // A glove that was streaming may have values under way that look like the answer: the question then goes lost
-            // and silence moves on.
+            // Values still in transit from an earlier stream may look like the response. The request is then lost, and
+            // the timeout continues the sequence.
             Stage::Resetting if bytes.contains(&MARK) => {
                 (self.stage, self.answered) = (Stage::Asking, 0);
                 vec![vec![INFO]]
@@ -83,7 +83,7 @@ impl Host for FiveHost {
     }
 }
 
-/// A wired glove that is not there.
+/// Emulated wired glove.
 pub(in super::super) struct EmulatedFive {
     encoder: FiveEncoder,
     state: State,

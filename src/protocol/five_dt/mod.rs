@@ -1,4 +1,4 @@
-//! The 5DT Data Gloves: the one of five fingers on a wire and by radio, the one of sixteen sensors, and the Ultra.
+//! The 5DT Data Gloves: the wired and wireless Data Glove 5, the Data Glove 16, and the Ultra.
 
 mod five;
 mod five_link;
@@ -12,31 +12,31 @@ pub(super) use sixteen::{EmulatedSixteen, SixteenEncoder, SixteenLayout};
 pub use ultra::UltraSensors;
 pub(super) use ultra::{UltraUsbEncoder, UltraUsbReports, UltraWirelessEncoder, UltraWirelessLayout};
 
-use super::reading::{Gap, Place, Sensor};
+use super::reading::{FingerJoint, Gap, Sensor};
 use crate::tracking::{Finger, Side};
 
-/// The sensors of the gloves of sixteen, in the order of the wire; those of fourteen have the first fourteen.
+/// The sensors of the 16-sensor gloves in wire order; 14-sensor gloves have the first fourteen.
 pub(super) const SIXTEEN: [Sensor; 16] = [
-    Sensor::Joint(Finger::Thumb, Place::Knuckle),
-    Sensor::Joint(Finger::Thumb, Place::Middle),
+    Sensor::Joint(Finger::Thumb, FingerJoint::Knuckle),
+    Sensor::Joint(Finger::Thumb, FingerJoint::Middle),
     Sensor::Between(Gap::ThumbIndex),
-    Sensor::Joint(Finger::Index, Place::Knuckle),
-    Sensor::Joint(Finger::Index, Place::Middle),
+    Sensor::Joint(Finger::Index, FingerJoint::Knuckle),
+    Sensor::Joint(Finger::Index, FingerJoint::Middle),
     Sensor::Between(Gap::IndexMiddle),
-    Sensor::Joint(Finger::Middle, Place::Knuckle),
-    Sensor::Joint(Finger::Middle, Place::Middle),
+    Sensor::Joint(Finger::Middle, FingerJoint::Knuckle),
+    Sensor::Joint(Finger::Middle, FingerJoint::Middle),
     Sensor::Between(Gap::MiddleRing),
-    Sensor::Joint(Finger::Ring, Place::Knuckle),
-    Sensor::Joint(Finger::Ring, Place::Middle),
+    Sensor::Joint(Finger::Ring, FingerJoint::Knuckle),
+    Sensor::Joint(Finger::Ring, FingerJoint::Middle),
     Sensor::Between(Gap::RingLittle),
-    Sensor::Joint(Finger::Little, Place::Knuckle),
-    Sensor::Joint(Finger::Little, Place::Middle),
+    Sensor::Joint(Finger::Little, FingerJoint::Knuckle),
+    Sensor::Joint(Finger::Little, FingerJoint::Middle),
     Sensor::ThumbPalm,
     Sensor::Wrist,
 ];
 
-/// What to say when a glove is for the other hand than the profile.
+/// Hint if the glove reports a different hand than the profile.
 fn wrong_hand(told: Option<Side>, expected: Side) -> Option<String> {
     let told = told.filter(|told| *told != expected)?;
-    Some(format!("the glove says that it is for the {} hand, the profile says {}", told.name(), expected.name()))
+    Some(format!("the glove reports the {} hand, the profile says {}", told.name(), expected.name()))
 }

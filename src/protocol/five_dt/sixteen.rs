@@ -1,8 +1,8 @@
-//! 5DT Data Glove 16 on a serial line: it sends unasked at 19200 baud. Values have 36 bytes: `3C 44`, sixteen big-endian
-//! words, two of unknown meaning. Every now and then comes information of seven: `3C 49`, major, minor, hand (bit 0: right),
-//! flags, one unknown. From the driver in VRPN.
+//! 5DT Data Glove 16 on a serial port: it streams at 19200 baud without a request. Value packets have 36 bytes: `3C
+//! 44`, sixteen big-endian words, two bytes of unknown meaning. Information packets of seven bytes are interspersed:
+//! `3C 49`, major, minor, hand (bit 0: right), flags, one unknown byte. From the driver in VRPN.
 //!
-//! Nobody says how large the words get; the converters have twelve bits, and the scale is an option.
+//! The range of the words is not documented; the converters have twelve bits, and the scale is an option.
 
 use super::super::framing::{Fault, Front, Layout};
 use super::super::reading::{DeviceInfo, FlexReading, Reading};
@@ -15,10 +15,10 @@ const VALUES: u8 = b'D';
 const VALUES_LENGTH: usize = 36;
 const INFO: u8 = b'I';
 const INFO_LENGTH: usize = 7;
-/// Packets of values between two of information, in the emulation.
+/// Value packets between two information packets in the emulation.
 const INFO_EVERY: u32 = 100;
 
-/// The packets of the glove.
+/// Packet layout of the glove.
 pub(in super::super) struct SixteenLayout {
     side: Side,
     maximum: u16,
@@ -71,16 +71,17 @@ impl Layout for SixteenLayout {
 
     fn hint(&self) -> Option<String> {
         let beyond = self.largest > self.maximum;
-        let scale = || format!("values up to {} came, the profile's largest is {}", self.largest, self.maximum);
+        let scale =
+            || format!("received values up to {}, but the maximum of the profile is {}", self.largest, self.maximum);
         wrong_hand(self.told, self.side).or_else(|| beyond.then(scale))
     }
 
     fn expectation(&self) -> String {
-        "is it a 5DT Data Glove 16, and the speed 19200 baud?".into()
+        "check that it is a 5DT Data Glove 16, at 19200 baud".into()
     }
 }
 
-/// The values of a glove of sixteen sensors, as bytes.
+/// Encoder of the glove.
 pub(in super::super) struct SixteenEncoder {
     side: Side,
     maximum: u16,
@@ -113,7 +114,7 @@ impl Encoder for SixteenEncoder {
     }
 }
 
-/// A glove of sixteen sensors that is not there.
+/// Emulated glove with sixteen sensors.
 pub(in super::super) struct EmulatedSixteen {
     encoder: SixteenEncoder,
     samples: u32,

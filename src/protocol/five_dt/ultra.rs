@@ -1,11 +1,11 @@
 //! 5DT Data Glove Ultra.
 //!
-//! By radio on a serial line at 115200 baud, 29 bytes: `3C`, a type, `01`, 21 bytes of fourteen twelve-bit values packed with
-//! the high nibble first, five of unknown meaning.
+//! Wireless, on a serial port at 115200 baud, 29 bytes: `3C`, a type, `01`, 21 bytes of fourteen packed 12-bit values
+//! with the high nibble first, five bytes of unknown meaning.
 //!
-//! On USB (vendor 5D70), reports of 64 bytes: sixteen signed big-endian words over 4096, the rest of no meaning. The product
-//! number tells the glove: bit 0 left, bit 1 wireless, bit 4 five sensors instead of fourteen. With fourteen the words have
-//! the order of the glove of sixteen; with five they are words 0, 3, 6, 9 and 12.
+//! On USB (vendor 5D70), reports of 64 bytes: sixteen signed big-endian words scaled by 4096; the rest is unused. The
+//! product id identifies the glove: bit 0 left, bit 1 wireless, bit 4 five sensors instead of fourteen. With fourteen
+//! sensors the words are ordered as in the Data Glove 16; with five they are words 0, 3, 6, 9 and 12.
 
 use super::super::framing::{Fault, Front, Layout};
 use super::super::packets::Packets;
@@ -22,7 +22,7 @@ const TWELVE_BITS: u16 = 4095;
 const REPORT_LENGTH: usize = 64;
 const USB_SCALE: u16 = 4096;
 
-/// The packets of the wireless glove.
+/// Packet layout of the wireless glove.
 pub(in super::super) struct UltraWirelessLayout;
 
 impl Layout for UltraWirelessLayout {
@@ -50,11 +50,11 @@ impl Layout for UltraWirelessLayout {
     }
 
     fn expectation(&self) -> String {
-        "is it a wireless 5DT Data Glove Ultra, and the speed 115200 baud?".into()
+        "check that it is a wireless 5DT Data Glove Ultra, at 115200 baud".into()
     }
 }
 
-/// The values of a wireless glove, as bytes.
+/// Encoder of the wireless glove.
 #[derive(Default)]
 pub(in super::super) struct UltraWirelessEncoder(FlexReading);
 
@@ -76,18 +76,18 @@ impl Encoder for UltraWirelessEncoder {
     }
 }
 
-/// Which of the two gloves for USB it is.
+/// Variant of the USB glove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UltraSensors {
-    /// One for each finger.
+    /// One sensor per finger.
     Five,
-    /// Two for each finger and four between them.
+    /// Two sensors per finger and four between fingers.
     #[default]
     Fourteen,
 }
 
 impl UltraSensors {
-    /// The glove that a product number of USB names, and its hand.
+    /// The variant and the hand of a USB product id.
     pub fn of_product(product: u16) -> (UltraSensors, Side) {
         let sensors = if product & 0x10 == 0 { Self::Fourteen } else { Self::Five };
         (sensors, if product & 1 == 0 { Side::Right } else { Side::Left })
@@ -102,7 +102,7 @@ impl UltraSensors {
     }
 }
 
-/// The reports of the glove on USB.
+/// Report layout of the USB glove.
 pub(in super::super) struct UltraUsbReports(pub(in super::super) UltraSensors);
 
 impl Packets for UltraUsbReports {
@@ -124,11 +124,11 @@ impl Packets for UltraUsbReports {
     }
 
     fn expectation(&self) -> String {
-        "is it a 5DT Data Glove Ultra, whose reports have 64 bytes?".into()
+        "check that it is a 5DT Data Glove Ultra, whose reports have 64 bytes".into()
     }
 }
 
-/// The values of a glove on USB, as reports.
+/// Encoder of the USB glove.
 pub(in super::super) struct UltraUsbEncoder {
     sensors: UltraSensors,
     flex: FlexReading,

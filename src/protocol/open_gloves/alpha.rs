@@ -1,48 +1,48 @@
-//! The newer encoding: keys, each followed by its number, in any order.
+//! The alpha encoding: keys, each followed by its number, in any order.
 //!
-//! `A` to `E` are the curls from thumb to little finger; `(AB)` to `(EB)` how far they are to the side; `(AAA)` to `(EAD)` their
-//! joints: finger, an A, joint from the wrist. `F` and `G` are the stick, `P` the trigger. Buttons are named while they are
-//! down, without a number: `H` stick, `I` trigger, `J` A, `K` B, `L` grab, `M` pinch, `N` menu, `O` calibrate. In answer to a
-//! question a line of its own has `(ZV)` firmware, `(ZG)` type and `(ZH)` hand, 0 for the left.
+//! `A` to `E` are the curls from thumb to little finger; `(AB)` to `(EB)` their splay; `(AAA)` to `(EAD)` their joints:
+//! finger, an A, joint from the wrist. `F` and `G` are the stick, `P` the trigger. Buttons are listed while they are
+//! pressed, without a number: `H` stick, `I` trigger, `J` A, `K` B, `L` grab, `M` pinch, `N` menu, `O` calibrate. The
+//! response to an information request is a line with `(ZV)` firmware, `(ZG)` type and `(ZH)` hand, 0 for left.
 
 use super::super::Encoder;
-use super::super::lines::Script;
-use super::super::reading::{DeviceInfo, FlexReading, Place, Reading, Sensor};
+use super::super::lines::LineFormat;
+use super::super::reading::{DeviceInfo, FingerJoint, FlexReading, Reading, Sensor};
 use super::super::{from_scale, to_scale};
 use super::{BUTTONS, Buttons, beyond_scale, number, signed, to_signed};
 use crate::tracking::{Finger, Side};
 
-/// Room for every key with a number of four digits, twice over for keys to come.
+/// Twice the length of a line with every key and four-digit numbers, for future keys.
 const LONGEST: usize = 640;
 
-/// The lines of the newer encoding.
-pub(in super::super) struct AlphaScript {
+/// Line format of the alpha encoding.
+pub(in super::super) struct AlphaFormat {
     maximum: u16,
     largest: u16,
     buttons: Buttons,
     joystick: [f64; 2],
 }
 
-/// What a line says.
+/// Content of a line.
 #[derive(Default)]
-struct Line {
+struct AlphaLine {
     flex: FlexReading,
     joystick: [Option<u16>; 2],
     trigger: Option<u16>,
     buttons: Buttons,
     info: Option<DeviceInfo>,
-    /// Whether anything known stood in it but information: only then does a button that is missing count as up.
+    /// Whether the line contains a known key other than information. Only then does a missing button count as released.
     has_values: bool,
     largest: u16,
 }
 
-impl AlphaScript {
+impl AlphaFormat {
     pub(in super::super) fn new(maximum: u16) -> Self {
         Self { maximum: maximum.max(1), largest: 0, buttons: Buttons::default(), joystick: [0.0; 2] }
     }
 
-    fn parse(&self, line: &str) -> Option<Line> {
-        let mut parsed = Line::default();
+    fn parse(&self, line: &str) -> Option<AlphaLine> {
+        let mut parsed = AlphaLine::default();
         let mut rest = line.as_bytes();
         while !rest.is_empty() {
             let (key, after) = take_key(rest)?;
@@ -55,7 +55,7 @@ impl AlphaScript {
     }
 }
 
-/// The key at the front, without its brackets, and what follows.
+/// Splits off the first key, without its brackets.
 fn take_key(text: &[u8]) -> Option<(&[u8], &[u8])> {
     match text {
         [b'(', inside @ ..] => {
@@ -72,14 +72,14 @@ fn finger(letter: u8) -> Option<Finger> {
     Finger::ALL.get(usize::from(letter.checked_sub(b'A')?)).copied()
 }
 
-impl Line {
-    /// Notes a key; `None` if it lacks its number or has one that it should not have. Keys nobody knows may come.
+impl AlphaLine {
+    /// Applies a key; `None` if its number is missing or unexpected. Unknown keys are ignored.
     fn note(&mut self, key: &[u8], value: Option<u16>, maximum: u16) -> Option<()> {
         let sensor = match *key {
             [letter @ b'A'..=b'E'] => Some(Sensor::Curl(finger(letter)?)),
             [letter @ b'A'..=b'E', b'B'] => Some(Sensor::Splay(finger(letter)?)),
             [letter @ b'A'..=b'E', b'A', joint @ b'A'..=b'D'] => {
-                Some(Sensor::Joint(finger(letter)?, Place::ALL[usize::from(joint - b'A')]))
+                Some(Sensor::Joint(finger(letter)?, FingerJoint::ALL[usize::from(joint - b'A')]))
             }
             _ => None,
         };
@@ -117,7 +117,7 @@ impl Line {
     }
 }
 
-impl Script for AlphaScript {
+impl LineFormat for AlphaFormat {
     fn longest(&self) -> usize {
         LONGEST
     }
@@ -156,11 +156,11 @@ impl Script for AlphaScript {
     }
 
     fn expectation(&self) -> String {
-        "does the glove use the alpha encoding, and is the speed 115200 baud?".into()
+        "check that the glove uses the alpha encoding, at 115200 baud".into()
     }
 }
 
-/// The values of a glove, as lines of the newer encoding.
+/// Encoder of the alpha encoding.
 pub(in super::super) struct AlphaEncoder {
     maximum: u16,
     flex: FlexReading,
@@ -182,7 +182,7 @@ impl AlphaEncoder {
         }
     }
 
-    /// The line that answers the question what the glove is.
+    /// The response to an information request.
     pub(super) fn info_line(&self) -> Vec<u8> {
         let firmware = self.info.firmware.parse::<u16>().unwrap_or(1);
         let kind = self.info.model.strip_prefix("type ").and_then(|kind| kind.parse::<u16>().ok()).unwrap_or(0);
@@ -212,7 +212,7 @@ impl Encoder for AlphaEncoder {
             if let Some(splay) = self.flex.get(Sensor::Splay(finger)) {
                 put(&format!("({letter}B)"), raw(splay));
             }
-            for place in Place::ALL {
+            for place in FingerJoint::ALL {
                 if let Some(bend) = self.flex.get(Sensor::Joint(finger, place)) {
                     put(&format!("({letter}A{})", char::from(b'A' + place as u8)), raw(bend));
                 }

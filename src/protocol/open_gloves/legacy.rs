@@ -1,7 +1,8 @@
-//! The older encoding: `thumb&index&middle&ring&little&x&y&click&trigger&a&b&grab&pinch`, thirteen numbers, the last six 0 or 1.
+//! The legacy encoding: `thumb&index&middle&ring&little&x&y&click&trigger&a&b&grab&pinch`, thirteen numbers, the last
+//! six 0 or 1.
 
 use super::super::Encoder;
-use super::super::lines::Script;
+use super::super::lines::LineFormat;
 use super::super::reading::{Button, FlexReading, Reading, Sensor};
 use super::super::{from_scale, to_scale};
 use super::{Buttons, beyond_scale, number, signed, to_signed};
@@ -11,14 +12,14 @@ const FIELDS: usize = 13;
 const BUTTONS: [Button; 6] =
     [Button::JoystickClick, Button::Trigger, Button::A, Button::B, Button::Grab, Button::Pinch];
 
-/// The lines of the older encoding.
-pub(in super::super) struct LegacyScript {
+/// Line format of the legacy encoding.
+pub(in super::super) struct LegacyFormat {
     maximum: u16,
     largest: u16,
     buttons: Buttons,
 }
 
-impl LegacyScript {
+impl LegacyFormat {
     pub(in super::super) fn new(maximum: u16) -> Self {
         Self { maximum: maximum.max(1), largest: 0, buttons: Buttons::default() }
     }
@@ -34,7 +35,7 @@ fn fields(line: &str) -> Option<[u16; FIELDS]> {
     texts.next().is_none().then_some(fields)
 }
 
-impl Script for LegacyScript {
+impl LineFormat for LegacyFormat {
     fn longest(&self) -> usize {
         FIELDS * 6 + 2
     }
@@ -68,11 +69,11 @@ impl Script for LegacyScript {
     }
 
     fn expectation(&self) -> String {
-        "does the glove use the legacy encoding, and is the speed 115200 baud?".into()
+        "check that the glove uses the legacy encoding, at 115200 baud".into()
     }
 }
 
-/// The values of a glove, as lines of the older encoding.
+/// Encoder of the legacy encoding.
 pub(in super::super) struct LegacyEncoder {
     maximum: u16,
     flex: FlexReading,

@@ -1,51 +1,51 @@
-//! What is sent to a glove: `(ZA)` to start, `Z` to ask what it is, `(ZZ)` to stop, and what its motors shall do:
-//! `A%dB%dC%dD%dE%d` holds the fingers back, `F%.2fG%.2fH%.2f` lets it vibrate. Gloves that know none of it ignore it.
+//! Commands to a glove: `(ZA)` starts streaming, `Z` requests information, `(ZZ)` stops; `A%dB%dC%dD%dE%d` sets the
+//! finger resistance, `F%.2fG%.2fH%.2f` vibrates. Gloves without these features ignore them.
 
 use super::super::reading::Reading;
 use super::super::{Emulated, Encoder, Host, to_scale};
 use super::{AlphaEncoder, number};
 
-/// How strongly each finger is held back, thumb first: 0 free, 1 held.
+/// Resistance of each finger, thumb first: 0 free, 1 blocked.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ForceFeedback(pub [f64; 5]);
 
-/// A vibration.
+/// A vibration command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VibrationPulse {
-    /// How fast, in the firmware's unit.
+    /// Frequency in the firmware's unit.
     pub frequency: f64,
-    /// How long, s.
+    /// Duration, s.
     pub duration: f64,
-    /// How strong, 0 to 1.
+    /// Amplitude, 0 to 1.
     pub amplitude: f64,
 }
 
-/// A line that the host sends to a glove.
+/// A command line from the host to a glove.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HostLine {
-    /// Send values.
+    /// Start streaming.
     Start,
-    /// Say what you are.
+    /// Request the information.
     Query,
-    /// Send no more values.
+    /// Stop streaming.
     Stop,
-    /// Hold the fingers back.
+    /// Set the finger resistance.
     Force(ForceFeedback),
     /// Vibrate.
     Vibrate(VibrationPulse),
 }
 
-/// The largest force on the wire of most firmwares; one library has 4095.
+/// Maximum force on the wire of most firmwares; one library uses 4095.
 pub(in super::super) const FORCE_MAXIMUM: u16 = 1000;
-/// No number of a vibration is larger.
+/// Maximum of the vibration parameters.
 const LARGEST: f64 = 1e4;
-/// The longest line a host sends.
+/// Maximum length of a command line.
 const LONGEST: usize = 64;
-/// Lines of the host that an emulated glove remembers.
+/// Command lines that an emulated glove stores.
 const REMEMBERED: usize = 16;
 
 impl HostLine {
-    /// The line with its end. Forces reach from 0 to `force_maximum`, which is 1000 for most firmwares.
+    /// The line with its terminator. Forces range from 0 to `force_maximum`, which is 1000 for most firmwares.
     pub fn to_bytes(&self, force_maximum: u16) -> Vec<u8> {
         let text = match self {
             Self::Start => "(ZA)".into(),
@@ -64,7 +64,7 @@ impl HostLine {
         (text + "\n").into_bytes()
     }
 
-    /// What a line without its end says; `None` if it is none of the host's.
+    /// Parses a line without its terminator; `None` if it is not a command.
     pub fn parse(line: &str, force_maximum: u16) -> Option<HostLine> {
         match line.as_bytes() {
             b"(ZA)" => Some(Self::Start),
@@ -85,7 +85,7 @@ impl HostLine {
     }
 }
 
-/// The values between keys that stand in a fixed order.
+/// The values between keys in a fixed order.
 fn split<const N: usize>(line: &str, keys: &str, value: impl Fn(&str) -> Option<f64>) -> Option<[f64; N]> {
     let mut values = [0.0; N];
     let mut rest = line;
@@ -98,7 +98,7 @@ fn split<const N: usize>(line: &str, keys: &str, value: impl Fn(&str) -> Option<
     rest.is_empty().then_some(values)
 }
 
-/// Starts the glove and asks what it is.
+/// Starts the glove and requests its information.
 pub(in super::super) struct OpenGlovesHost;
 
 impl Host for OpenGlovesHost {
@@ -119,7 +119,7 @@ impl Host for OpenGlovesHost {
     }
 }
 
-/// A glove that is not there. It sends until it is stopped.
+/// Emulated glove. It streams until it is stopped.
 pub(in super::super) struct EmulatedOpenGlove {
     encoder: AlphaEncoder,
     force_maximum: u16,

@@ -1,24 +1,25 @@
-//! LucidGloves and all others that speak as OpenGloves does: lines of ASCII at 115200 baud, the port with DTR on.
+//! LucidGloves and compatible gloves with the OpenGloves protocol: ASCII lines at 115200 baud, with DTR set.
 //!
-//! The older encoding is thirteen numbers joined by `&`, the newer one letters with numbers; see the two files. Numbers are of
-//! the converter: up to 4095 on an ESP32, 1023 on an AVR. From the firmware and the driver of OpenGloves.
+//! The legacy encoding is thirteen numbers separated by `&`, the alpha encoding letters with numbers; see the two
+//! files. Numbers are raw converter values: up to 4095 on an ESP32, 1023 on an AVR. From the firmware and the driver of
+//! OpenGloves.
 
 mod alpha;
 mod legacy;
 mod link;
 
-pub(super) use alpha::{AlphaEncoder, AlphaScript};
-pub(super) use legacy::{LegacyEncoder, LegacyScript};
+pub(super) use alpha::{AlphaEncoder, AlphaFormat};
+pub(super) use legacy::{LegacyEncoder, LegacyFormat};
 pub(super) use link::{EmulatedOpenGlove, FORCE_MAXIMUM, OpenGlovesHost};
 pub use link::{ForceFeedback, HostLine, VibrationPulse};
 
 use super::reading::{Button, Reading};
 use super::{from_scale, to_scale};
 
-/// Digits of the longest number that is taken for one.
+/// Maximum number of digits.
 const DIGITS: usize = 5;
 
-/// Which buttons are down; tells the changes.
+/// Pressed buttons; reports changes.
 #[derive(Clone, Copy, Default)]
 struct Buttons([bool; 8]);
 
@@ -44,7 +45,7 @@ impl Buttons {
         BUTTONS.iter().zip(self.0).any(|(known, down)| *known == button && down)
     }
 
-    /// Tells every button that is not as before.
+    /// Reports every button whose state changed.
     fn change_to(&mut self, now: Buttons, out: &mut Vec<Reading>) {
         for ((button, before), pressed) in BUTTONS.into_iter().zip(self.0).zip(now.0) {
             if before != pressed {
@@ -55,17 +56,17 @@ impl Buttons {
     }
 }
 
-/// A number on the scale as -1 to 1.
+/// Maps a number on the scale to -1..=1.
 fn signed(raw: u16, maximum: u16) -> f64 {
     2.0 * from_scale(raw, maximum) - 1.0
 }
 
-/// The other way.
+/// The inverse.
 fn to_signed(value: f64, maximum: u16) -> u16 {
     to_scale((value + 1.0) / 2.0, maximum)
 }
 
-/// A number of ASCII digits; `None` if it is none or too long. What is beyond a word is the largest word.
+/// Parses ASCII digits; `None` if empty or too long. Saturates at the largest word.
 fn number(text: &[u8]) -> Option<u16> {
     if text.is_empty() || text.len() > DIGITS {
         return None;
@@ -75,8 +76,9 @@ fn number(text: &[u8]) -> Option<u16> {
     Some(u16::try_from(value).unwrap_or(u16::MAX))
 }
 
-/// What to say when numbers are larger than the scale.
+/// Hint if numbers exceed the scale.
 fn beyond_scale(largest: u16, maximum: u16) -> Option<String> {
     let advice = if largest <= 4095 && maximum < 4095 { " (set it to 4095, as on an ESP32)" } else { "" };
-    (largest > maximum).then(|| format!("numbers up to {largest} came, the profile's largest is {maximum}{advice}"))
+    (largest > maximum)
+        .then(|| format!("received numbers up to {largest}, but the maximum of the profile is {maximum}{advice}"))
 }

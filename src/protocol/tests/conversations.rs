@@ -1,9 +1,9 @@
-//! The host's side against the emulated device, as over a line.
+//! The host against the emulated device.
 
 use super::*;
 
-/// A line between a host and a device.
-struct Line {
+/// A connection between a host and a device.
+struct Connection {
     host: Box<dyn Host>,
     device: Box<dyn Emulated>,
     decoder: Box<dyn Decoder>,
@@ -12,14 +12,14 @@ struct Line {
     sent: Vec<Vec<u8>>,
 }
 
-impl Line {
+impl Connection {
     fn new(format: &Format, said: &[Reading]) -> Self {
         let mut device = format.emulated();
         said.iter().for_each(|reading| device.set(reading));
         Self { host: format.host(), device, decoder: format.decoder(), told: Vec::new(), sent: Vec::new() }
     }
 
-    /// The device hears each write, its answer goes to the host and to the decoder, and so on until all is said.
+    /// Exchanges data until neither side sends any more.
     fn carry(&mut self, mut writes: Vec<Vec<u8>>) {
         while !writes.is_empty() {
             let write = writes.remove(0);
@@ -27,7 +27,7 @@ impl Line {
             self.sent.push(write);
             writes.extend(self.bring(&answer));
             if self.sent.len() > 10_000 {
-                panic!("they never stop talking");
+                panic!("the exchange does not end");
             }
         }
     }
@@ -48,8 +48,7 @@ impl Line {
     }
 }
 
-/// Devices that answer at once are asked at once, so that a conversation of questions and answers would never end: one that
-/// answers some questions only, as over a line that takes its time.
+/// Devices that respond immediately would be polled endlessly. This one answers only some requests, like a slow line.
 struct Patient {
     device: Box<dyn Emulated>,
     questions: usize,
@@ -69,11 +68,11 @@ impl Emulated for Patient {
 }
 
 #[test]
-fn every_device_can_be_brought_to_talk() {
+fn every_device_streams_after_its_handshake() {
     let numbers: Vec<f64> = (0..NUMBERS).map(|i| (i % 7) as f64 / 7.0).collect();
     for format in variants() {
         let said = readings(&format, &numbers);
-        let mut line = Line::new(&format, &said);
+        let mut line = Connection::new(&format, &said);
         line.device = Box::new(Patient { device: line.device, questions: 400 });
         let writes = line.host.start();
         line.carry(writes);
@@ -90,9 +89,9 @@ fn every_device_can_be_brought_to_talk() {
 }
 
 #[test]
-fn a_wired_glove_is_reset_asked_and_started() {
-    let mut line = Line::new(&Format::ALL[0], &[]);
-    assert!(!line.sample(), "nobody asked");
+fn a_wired_glove_is_reset_identified_and_started() {
+    let mut line = Connection::new(&Format::ALL[0], &[]);
+    assert!(!line.sample(), "not started");
     let writes = line.host.start();
     line.carry(writes);
     assert_eq!(line.sent, [b"A", b"G", b"D"]);
@@ -106,23 +105,23 @@ fn a_wired_glove_is_reset_asked_and_started() {
 }
 
 #[test]
-fn a_wired_glove_that_does_not_answer_is_asked_again_and_then_started_anyhow() {
+fn a_silent_wired_glove_is_retried_and_then_started() {
     let mut host = Format::ALL[0].host();
     assert_eq!(host.start(), [b"A"]);
     let later: Vec<_> = (0..3).map(|_| host.silence().concat()).collect();
     assert_eq!(later, [b"A", b"A", b"D"]);
-    assert_eq!(host.silence(), [b"A"], "from the beginning");
+    assert_eq!(host.silence(), [b"A"], "starts over");
 }
 
 #[test]
-fn an_emulated_wired_glove_obeys_the_manual() {
+fn an_emulated_wired_glove_follows_the_manual() {
     let mut glove = Format::ALL[0].emulated();
     assert_eq!(glove.receive(b"A"), [0x55]);
     assert!(glove.receive(b"B").is_empty());
     assert_eq!(glove.receive(b"A"), *b"A", "an echo, not a reset");
     assert_eq!(glove.receive(b"G").len(), 32);
     assert_eq!(glove.receive(b"C").len(), 9);
-    assert_eq!(glove.receive(b"xyG").len(), 27, "every further byte is a question");
+    assert_eq!(glove.receive(b"xyG").len(), 27, "every further byte is a request");
     assert!(glove.sample().is_empty());
     assert_eq!(glove.receive(b"A"), [0x55]);
     assert!(glove.receive(b"D").is_empty());
@@ -133,11 +132,11 @@ fn an_emulated_wired_glove_obeys_the_manual() {
 }
 
 #[test]
-fn an_open_glove_answers_stops_and_feels() {
+fn an_open_glove_responds_stops_and_takes_forces() {
     let format = Format::OpenGlovesAlpha { maximum: 4095, force_maximum: 1000 };
     let info = DeviceInfo { model: "type 3".into(), firmware: "42".into(), side: Some(Side::Left) };
-    let mut line = Line::new(&format, &[Reading::Info(info.clone())]);
-    assert!(line.sample(), "it sends without being asked");
+    let mut line = Connection::new(&format, &[Reading::Info(info.clone())]);
+    assert!(line.sample(), "it streams by default");
     let writes = line.host.start();
     line.carry(writes);
     assert_eq!(line.told.last(), Some(&Reading::Info(info)));
@@ -154,11 +153,11 @@ fn an_open_glove_answers_stops_and_feels() {
 }
 
 #[test]
-fn a_busy_sensor_is_asked_again() {
+fn a_busy_sensor_is_polled_again() {
     let mut host = Format::Bno055.host();
     let (mode, ask) = (vec![vec![0xAA, 0, 0x3D, 1, 0x0C]], vec![vec![0xAA, 1, 0x20, 8]]);
     assert_eq!(host.start(), mode);
-    assert_eq!(host.heard(&[0xEE, 7]), mode, "busy: once more");
+    assert_eq!(host.heard(&[0xEE, 7]), mode, "busy: retry");
     assert_eq!(host.heard(&[0xEE]), Vec::<Vec<u8>>::new(), "half an answer");
     assert_eq!(host.heard(&[1]), ask);
     assert_eq!(host.heard(&[0xEE, 7]), ask);

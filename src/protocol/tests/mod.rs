@@ -1,4 +1,4 @@
-//! What every format must hold, whatever its bytes, and what each is known to be.
+//! Tests that hold for every format, and test vectors of each.
 
 mod conversations;
 mod properties;
@@ -9,7 +9,7 @@ use super::*;
 use crate::math::{Pose, Quat, Vec3};
 use crate::tracking::{Finger, Side};
 
-/// Every format, and those whose options change the bytes.
+/// Every format, and the variants whose options change the bytes.
 fn variants() -> Vec<Format> {
     let (left, right) = (Side::Left, Side::Right);
     let five = |side, checksum, mark| Format::DataGlove5 { side, checksum, mode: GloveMode::Report, mark };
@@ -32,10 +32,10 @@ fn variants() -> Vec<Format> {
     variants
 }
 
-/// Numbers that [`readings`] takes.
+/// Numbers that [`readings`] uses.
 const NUMBERS: usize = 64;
 
-/// Everything that a device can say at once, from numbers of 0 to 1. Buttons come last.
+/// All readings that a device can send at once, from numbers in 0..=1. Buttons come last.
 fn readings(format: &Format, numbers: &[f64]) -> Vec<Reading> {
     let mut numbers = numbers.iter().copied();
     let mut next = || numbers.next().expect("enough numbers");
@@ -46,7 +46,7 @@ fn readings(format: &Format, numbers: &[f64]) -> Vec<Reading> {
     };
     let curls = |sensor| matches!(sensor, Sensor::Curl(_));
     let sixteen = |sensor| match sensor {
-        Sensor::Joint(_, place) => matches!(place, Place::Knuckle | Place::Middle),
+        Sensor::Joint(_, place) => matches!(place, FingerJoint::Knuckle | FingerJoint::Middle),
         Sensor::Between(_) | Sensor::ThumbPalm | Sensor::Wrist => true,
         Sensor::Curl(_) | Sensor::Splay(_) => false,
     };
@@ -56,12 +56,12 @@ fn readings(format: &Format, numbers: &[f64]) -> Vec<Reading> {
     let mut said = Vec::new();
     match format {
         Format::DataGlove5 { .. } | Format::DataGlove5Wireless { .. } => {
-            // A finger at the header's byte can make a still hand ambiguous; there is a test for that apart.
+            // A finger at the header byte can make a still hand ambiguous; a separate test covers that.
             let header = 127.4 / 255.0..128.6 / 255.0;
             let Reading::Flex(flex) = flex(&curls) else { unreachable!("flexion was made") };
             let apart = flex.iter().map(|(sensor, v)| (sensor, if header.contains(&v) { 0.25 } else { v }));
             said.push(Reading::Flex(FlexReading::of(apart)));
-            // Half of the time the glove is level.
+            // The glove is level in half of the cases.
             let mut tilt = || (next() - 0.5).max(0.0) * std::f64::consts::PI * 0.99;
             said.push(Reading::Tilt { pitch: tilt(), roll: tilt() });
         }
@@ -103,13 +103,13 @@ fn turn(next: &mut impl FnMut() -> f64) -> Quat {
     Quat::new_normalize(nalgebra::Quaternion::new(w + 1e-3, x, y, z))
 }
 
-/// The readings that come with every packet: buttons are told when they change, information now and then.
+/// Readings that come with every packet: buttons are sent on change, information only sometimes.
 fn steady(readings: &[Reading]) -> Vec<Reading> {
     let is_steady = |r: &&Reading| !matches!(r, Reading::Button { .. } | Reading::Info(_));
     readings.iter().filter(is_steady).cloned().collect()
 }
 
-/// The packets of a stream, one for each set of numbers.
+/// The packets of a stream, one per set of numbers.
 fn packets(format: &Format, numbers: &[Vec<f64>]) -> Vec<Vec<u8>> {
     let mut encoder = format.encoder();
     let encode = |numbers: &Vec<f64>| {
@@ -120,7 +120,7 @@ fn packets(format: &Format, numbers: &[Vec<f64>]) -> Vec<Vec<u8>> {
     numbers.iter().map(encode).collect()
 }
 
-/// Pushes packets one by one, after the end of a line that some formats want first.
+/// Pushes packets one by one, after a line terminator that some formats need first.
 fn decode(decoder: &mut dyn Decoder, packets: &[Vec<u8>]) -> Vec<Reading> {
     let mut out = Vec::new();
     if decoder.framing() == Framing::Stream {
@@ -130,7 +130,7 @@ fn decode(decoder: &mut dyn Decoder, packets: &[Vec<u8>]) -> Vec<Reading> {
     out
 }
 
-/// Whether two readings say the same, as far as the wire can tell.
+/// Whether two readings are equal within the resolution of the wire.
 fn is_close(format: &Format, a: &Reading, b: &Reading) -> bool {
     let scale = match format {
         Format::DataGlove5 { .. } | Format::DataGlove5Wireless { .. } => 255.0,
@@ -168,7 +168,7 @@ fn is_close(format: &Format, a: &Reading, b: &Reading) -> bool {
 }
 
 #[test]
-fn formats_have_names_of_their_own() {
+fn format_names_are_unique() {
     for format in Format::ALL {
         assert_eq!(Format::named(format.name()), Some(format));
     }
@@ -180,7 +180,7 @@ fn formats_have_names_of_their_own() {
 }
 
 #[test]
-fn scales_hold_to_their_ends() {
+fn scales_saturate() {
     assert_eq!([-1.0, 0.0, 0.5, 1.0, 9.0, f64::NAN].map(|v| to_scale(v, 1000)), [0, 0, 500, 1000, 1000, 0]);
     assert_eq!([0, 500, 1000, 9999].map(|v| from_scale(v, 1000)), [0.0, 0.5, 1.0, 1.0]);
 }

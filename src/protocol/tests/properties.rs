@@ -5,7 +5,7 @@ use proptest::sample::Index;
 
 use super::*;
 
-/// No decoder holds more bytes than this: the longest line of any.
+/// Buffer limit of all decoders: the longest line.
 const BOUND: usize = 700;
 /// Packets that may be lost after noise.
 const LOST: usize = 2;
@@ -14,14 +14,14 @@ fn format() -> impl Strategy<Value = Format> {
     prop::sample::select(variants())
 }
 
-/// Numbers for some packets; every other time the device is still and says the same again and again.
+/// Numbers for some packets; in half of the cases the device is still and repeats itself.
 fn numbers(count: usize) -> impl Strategy<Value = Vec<Vec<f64>>> {
     (prop::collection::vec(any::<u64>(), count), any::<bool>()).prop_map(|(seeds, is_still)| {
         seeds.iter().map(|seed| scatter(if is_still { seeds[0] } else { *seed })).collect()
     })
 }
 
-/// Numbers from 0 to 1 from a seed, the ends of the range among them. Cheaper than to let each be chosen.
+/// Numbers in 0..=1 from a seed, including the ends. Cheaper than generating each with proptest.
 fn scatter(seed: u64) -> Vec<f64> {
     let number = |i: u64| {
         let mixed = (seed ^ i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -31,19 +31,19 @@ fn scatter(seed: u64) -> Vec<f64> {
     (0..NUMBERS as u64).map(number).collect()
 }
 
-/// Numbers of packets, one after another, that have no byte within which any format begins with.
+/// Numbers of consecutive packets without any byte that starts a packet of a format.
 fn plain_number(packet: usize, number: usize) -> f64 {
-    // The sixth and seventh tilt the glove of five fingers: a level one says the header's byte.
+    // The sixth and seventh tilt the five-finger glove: a level one sends the header byte.
     if matches!(number, 5 | 6) { 0.7 } else { 0.03 + 0.011 * (number % 20 + 2 * packet) as f64 }
 }
 
 fn noise(most: usize) -> impl Strategy<Value = Vec<u8>> {
-    // Bytes that formats begin with, digits and keys more often than others.
+    // Header bytes, digits and keys are more frequent than other bytes.
     let telling = prop::sample::select(b"\x80\x55\x3c\x44\x49\xbb\x08\xee\x01\x59\x40BRAFHZQ,&()0123456789\n".to_vec());
     prop::collection::vec(prop_oneof![any::<u8>(), telling], 0..most)
 }
 
-/// Cuts bytes into pieces at some places.
+/// Splits bytes into chunks.
 fn pieces<'a>(bytes: &'a [u8], cuts: &[Index]) -> Vec<&'a [u8]> {
     let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
     places.extend([0, bytes.len()]);
@@ -63,7 +63,7 @@ proptest! {
         for (told, expected) in told.iter().zip(&expected) {
             prop_assert!(is_close(&format, told, expected), "{:?} became {:?}", expected, told);
         }
-        // Buttons are down at the end as they were set.
+        // Buttons end in the state that was set.
         let pressed = |readings: &[Reading]| {
             let mut down = Vec::new();
             for reading in readings {
@@ -109,7 +109,7 @@ proptest! {
         let statistics = decoder.statistics();
         prop_assert_eq!(statistics.bytes, noise.len() as u64);
         prop_assert!(statistics.skipped_bytes + decoder.buffered() as u64 <= statistics.bytes);
-        // After a reset it is as good as new.
+        // A reset restores the initial state.
         decoder.reset();
         prop_assert_eq!(decoder.statistics(), DecodeStatistics::default());
         prop_assert_eq!(decoder.hint(), None);
@@ -123,10 +123,10 @@ proptest! {
     ) {
         let mut decoder = format.decoder();
         let mut out = decode(&mut *decoder, &packets(&format, &before)[..2]);
-        // A packet that breaks off, and noise.
+        // A truncated packet and noise.
         let broken = &packets(&format, &before)[2];
         let is_summed = !matches!(format, Format::DataGlove5 { checksum: Checksum::None, .. });
-        // Without a checksum a header in the noise is as good as any.
+        // Without a checksum a header in the noise cannot be recognised as false.
         let noise: Vec<u8> = noise.into_iter().filter(|byte| is_summed || *byte != 0x80).collect();
         let rubbish = [&broken[..cut.index(broken.len())], &noise].concat();
         decoder.push(&rubbish, &mut out);
@@ -140,9 +140,9 @@ proptest! {
         }
     }
 
-    /// Whatever came before, without exception: the packets that follow have no byte within that could be another's beginning.
-    /// Where they have, noise can be made up that goes on in them as if it were packets, and a format without a checksum, or with
-    /// one that a still device repeats at every place, cannot tell.
+    /// Holds for any noise, because the packets that follow contain no header byte. Otherwise noise can be constructed
+    /// that continues into them like packets, and formats without a checksum, or with one that repeats at every offset
+    /// of a still device, cannot detect it.
     #[test]
     fn two_packets_at_most_are_lost_if_their_beginnings_are_plain(
         format in format(), before in numbers(3), cut in any::<Index>(), noise in noise(120),
@@ -195,7 +195,7 @@ proptest! {
         let (mut host, mut device) = (format.host(), format.emulated());
         host.start();
         for piece in pieces(&noise, &cuts) {
-            prop_assert!(host.heard(piece).len() <= 1, "one thing at a time");
+            prop_assert!(host.heard(piece).len() <= 1, "one command at a time");
             prop_assert!(device.receive(piece).len() <= 160 * piece.len());
             device.sample();
         }

@@ -1,4 +1,4 @@
-//! Streams that go wrong in known ways, and what is said of them.
+//! Known faults of streams, and their hints.
 
 use super::*;
 
@@ -12,10 +12,10 @@ fn flex(out: &[Reading]) -> Vec<FlexReading> {
     out.iter().filter_map(|r| if let Reading::Flex(flex) = r { Some(*flex) } else { None }).collect()
 }
 
-/// A still hand, held level: the header's byte stands three times in each packet, always at the same places, and with XOR the
-/// checksum is right from all of them. Wherever the stream is joined, only the truth is told.
+/// A still, level hand: the header byte occurs three times in each packet, always at the same offsets, and with XOR the
+/// checksum is correct at all of them. Only correct readings may be returned, wherever the stream is joined.
 #[test]
-fn a_level_glove_is_understood_wherever_the_stream_is_joined() {
+fn a_level_glove_is_decoded_wherever_the_stream_is_joined() {
     for checksum in [Checksum::Xor, Checksum::Sum, Checksum::None] {
         for mark in [false, true] {
             for still in [
@@ -25,7 +25,7 @@ fn a_level_glove_is_understood_wherever_the_stream_is_joined() {
                 [0x55; 5],
                 [0x42, 0x52, 0, 0, 1],
             ] {
-                // Without a checksum a finger at the header's byte can pass for the beginning of the first packet.
+                // Without a checksum a finger at the header byte can pass for the start of the first packet.
                 if checksum == Checksum::None && still[0] == 0x80 {
                     continue;
                 }
@@ -50,9 +50,9 @@ fn a_level_glove_is_understood_wherever_the_stream_is_joined() {
     }
 }
 
-/// With fingers at the header's byte besides, a still stream joined in the middle cannot be told apart; movement settles it.
+/// If fingers are also at the header byte, a still stream joined mid-packet is ambiguous until the hand moves.
 #[test]
-fn movement_settles_what_a_still_hand_leaves_open() {
+fn motion_resolves_the_ambiguity_of_a_still_hand() {
     for checksum in [Checksum::Xor, Checksum::None] {
         let format = five(checksum);
         let curls = |raw: [u8; 5]| {
@@ -73,7 +73,7 @@ fn movement_settles_what_a_still_hand_leaves_open() {
 }
 
 #[test]
-fn one_wrong_packet_costs_one_packet() {
+fn a_corrupt_packet_costs_one_packet() {
     let numbers: Vec<Vec<f64>> =
         (0..8).map(|i| (0..NUMBERS).map(|j| ((7 * i + 3 * j) % 11) as f64 / 11.0).collect()).collect();
     let mut packets = packets(&FIVE, &numbers);
@@ -87,7 +87,7 @@ fn one_wrong_packet_costs_one_packet() {
     assert_eq!(flex(&out).len(), 7);
 }
 
-/// What is said after a stream.
+/// The hint after a stream.
 fn hint(format: &Format, stream: &[u8]) -> String {
     let mut decoder = format.decoder();
     let mut out = Vec::new();
@@ -104,15 +104,15 @@ fn stream(format: &Format) -> Vec<u8> {
 }
 
 #[test]
-fn wrong_settings_are_named() {
+fn wrong_settings_are_reported() {
     assert!(hint(&five(Checksum::Xor), &stream(&five(Checksum::Sum))).contains("set the checksum to sum"));
     assert!(hint(&five(Checksum::Sum), &stream(&five(Checksum::Xor))).contains("set the checksum to xor"));
     let corrupt: Vec<u8> = stream(&FIVE).chunks(9).flat_map(|p| [&p[..8], &[p[8] ^ 0x91]].concat()).collect();
-    assert!(hint(&FIVE, &corrupt).contains("none has a right checksum"), "{}", hint(&FIVE, &corrupt));
+    assert!(hint(&FIVE, &corrupt).contains("has a correct checksum"), "{}", hint(&FIVE, &corrupt));
 
     let left = Format::DataGlove5Wireless { side: Side::Left, checksum: Checksum::Xor };
     let right = Format::DataGlove5Wireless { side: Side::Right, checksum: Checksum::Xor };
-    assert_eq!(hint(&right, &stream(&left)), "the glove says that it is for the left hand, the profile says right");
+    assert_eq!(hint(&right, &stream(&left)), "the glove reports the left hand, the profile says right");
     assert_eq!(hint(&left, &stream(&left)), "");
 
     let small = Format::OpenGlovesAlpha { maximum: 1023, force_maximum: 1000 };
@@ -120,12 +120,12 @@ fn wrong_settings_are_named() {
     assert!(hint(&small, &stream(&large)).contains("set it to 4095"));
     assert_eq!(hint(&large, &stream(&small)), "");
     let sixteen = |maximum| Format::DataGlove16 { side: Side::Right, maximum };
-    assert!(hint(&sixteen(1023), &stream(&sixteen(4095))).contains("values up to 4095"));
+    assert!(hint(&sixteen(1023), &stream(&sixteen(4095))).contains("up to 4095"));
 
     let accelerations: Vec<u8> = [0x55, 0x51, 0, 0, 0, 0, 0, 0, 0, 0, 0xA6].repeat(60);
     assert!(hint(&Format::named("witmotion").expect("a format"), &accelerations).contains("quaternion output"));
     assert!(hint(&Format::XImu3, &b"I,1,0.0,0.0,0.0\r\n".repeat(60)).contains("AHRS"));
-    assert!(hint(&Format::Bno055, &[0xBB, 8, 0, 0, 0, 0, 0, 0, 0, 0].repeat(3)).contains("fuses"));
+    assert!(hint(&Format::Bno055, &[0xBB, 8, 0, 0, 0, 0, 0, 0, 0, 0].repeat(3)).contains("fusion mode"));
     assert!(hint(&Format::Bno055, &[0xEE, 3].repeat(3)).contains("0x03"));
     let blinks = message("/VMC/Ext/Blend/Apply", &[]);
     let mut decoder = Format::Vmc.decoder();
@@ -133,15 +133,15 @@ fn wrong_settings_are_named() {
     assert!(decoder.hint().is_some_and(|hint| hint.contains("model")));
 }
 
-/// Bytes of the wrong speed, or of another device: something is said, and what the line should be.
+/// A wrong baud rate or device produces a hint with the expected setting.
 #[test]
-fn nonsense_is_complained_of_and_sense_is_not() {
+fn invalid_data_gives_a_hint_and_valid_data_does_not() {
     let nonsense: Vec<u8> = (0..4000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8 & 0x7E).collect();
     for format in variants() {
         let said = hint(&format, &nonsense);
         match format.link() {
-            Link::Serial { .. } => assert!(said.contains("speed"), "{format:?}: {said}"),
-            _ => assert!(said.contains("make no sense"), "{format:?}: {said}"),
+            Link::Serial { .. } => assert!(said.contains("baud"), "{format:?}: {said}"),
+            _ => assert!(said.contains("none is valid"), "{format:?}: {said}"),
         }
         let mut decoder = format.decoder();
         let numbers = vec![vec![0.25; NUMBERS]; 40];
@@ -151,7 +151,7 @@ fn nonsense_is_complained_of_and_sense_is_not() {
     }
 }
 
-/// A line without an end is not kept.
+/// A line without a terminator is discarded.
 #[test]
 fn an_endless_line_is_dropped() {
     for format in [Format::XImu3, Format::named("opengloves").expect("a format")] {

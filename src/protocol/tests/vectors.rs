@@ -1,8 +1,8 @@
-//! Bytes that are known, and what they mean.
+//! Known bytes and their meaning.
 
 use super::*;
 
-/// What a stream says, in words that are easy to compare.
+/// The readings of a stream, in a form that is easy to compare.
 fn read(format: &Format, bytes: &[u8]) -> Vec<Reading> {
     let mut out = Vec::new();
     format.decoder().push(bytes, &mut out);
@@ -50,7 +50,7 @@ fn data_glove_5_information() {
     info.resize(16, 0);
     info.extend(b"DataGlove\0\0\0\0\0\0\0");
     let expected = DeviceInfo { model: "DataGlove".into(), firmware: "2.3".into(), side: Some(Side::Left) };
-    // As it comes after a reset and the question, and between packets.
+    // As received after a reset and the request, and between packets.
     let packet = [0x80, 0x10, 0x20, 0x30, 0x40, 0x50, 0x80, 0x80, 0x10];
     let stream = [&[0x55], info.as_slice(), &packet, &info, &packet, &packet].concat();
     let mut decoder = five(Side::Right, Checksum::Xor).decoder();
@@ -69,7 +69,7 @@ fn data_glove_5_wireless() {
     let told = read(&format, &packet.repeat(3));
     assert_eq!(told[0], curls([16.0, 32.0, 48.0, 64.0, 80.0].map(|v| v / 255.0)));
     assert!(matches!(&told[2], Reading::Info(info) if info.side == Some(Side::Right)));
-    assert_eq!(told.len(), 7, "the hand is told once");
+    assert_eq!(told.len(), 7, "the hand is reported once");
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn data_glove_16() {
     let told = read(&format, &stream);
     let Reading::Flex(flex) = &told[0] else { panic!("{told:?}") };
     assert_eq!(flex.iter().count(), 16);
-    assert_eq!(flex.get(Sensor::Joint(Finger::Thumb, Place::Knuckle)), Some(0.0));
+    assert_eq!(flex.get(Sensor::Joint(Finger::Thumb, FingerJoint::Knuckle)), Some(0.0));
     assert_eq!(flex.get(Sensor::Between(Gap::RingLittle)), Some(11.0 / 15.0));
-    assert_eq!(flex.get(Sensor::Joint(Finger::Little, Place::Middle)), Some(13.0 / 15.0));
+    assert_eq!(flex.get(Sensor::Joint(Finger::Little, FingerJoint::Middle)), Some(13.0 / 15.0));
     assert_eq!(flex.get(Sensor::ThumbPalm), Some(14.0 / 15.0));
     assert_eq!(flex.get(Sensor::Wrist), Some(1.0));
     let info = DeviceInfo { model: "5DT Data Glove 16".into(), firmware: "1.2".into(), side: Some(Side::Right) };
@@ -99,9 +99,9 @@ fn ultra() {
     let told = read(&Format::UltraWireless, &packet.repeat(2));
     let Reading::Flex(flex) = &told[0] else { panic!("{told:?}") };
     let thumb = |place| flex.get(Sensor::Joint(Finger::Thumb, place));
-    assert_eq!((thumb(Place::Knuckle), thumb(Place::Middle)), (Some(1.0), Some(0.0)));
+    assert_eq!((thumb(FingerJoint::Knuckle), thumb(FingerJoint::Middle)), (Some(1.0), Some(0.0)));
     assert_eq!(flex.get(Sensor::Between(Gap::ThumbIndex)), Some(f64::from(0x123) / 4095.0));
-    assert_eq!(flex.get(Sensor::Joint(Finger::Index, Place::Knuckle)), Some(f64::from(0x456) / 4095.0));
+    assert_eq!(flex.get(Sensor::Joint(Finger::Index, FingerJoint::Knuckle)), Some(f64::from(0x456) / 4095.0));
     assert_eq!(flex.iter().count(), 14);
 
     let mut report = vec![0; 64];
@@ -112,7 +112,7 @@ fn ultra() {
     assert_eq!(told, [curls([1.0, 0.25, 0.0, 0.0, 0.0])]);
     let told = read(&Format::UltraUsb { sensors: UltraSensors::Fourteen }, &report);
     let Reading::Flex(flex) = &told[0] else { panic!("{told:?}") };
-    assert_eq!(flex.get(Sensor::Joint(Finger::Index, Place::Knuckle)), Some(0.25));
+    assert_eq!(flex.get(Sensor::Joint(Finger::Index, FingerJoint::Knuckle)), Some(0.25));
     assert_eq!(read(&Format::UltraUsb { sensors: UltraSensors::Five }, &report[..63]), []);
     assert_eq!(UltraSensors::of_product(0x0000), (UltraSensors::Fourteen, Side::Right));
     assert_eq!(UltraSensors::of_product(0x0013), (UltraSensors::Five, Side::Left));
@@ -125,11 +125,11 @@ fn open_gloves_alpha() {
     let [Reading::Flex(flex)] = told.as_slice() else { panic!("{told:?}") };
     assert_eq!(flex.get(Sensor::Curl(Finger::Thumb)), Some(1023.0 / 4095.0));
     assert!((flex.splay(Finger::Thumb).expect("a splay") + 1.0 / 4095.0).abs() < 1e-12);
-    let bends = Place::ALL.map(|place| flex.bend(Finger::Thumb, place));
+    let bends = FingerJoint::ALL.map(|place| flex.bend(Finger::Thumb, place));
     assert_eq!(bends, [1023.0, 2047.0, 3071.0, 4095.0].map(|v| Some(v / 4095.0)), "the first falls back to the curl");
-    assert_eq!(flex.bend(Finger::Little, Place::Last), Some(0.0));
+    assert_eq!(flex.bend(Finger::Little, FingerJoint::Last), Some(0.0));
 
-    // Buttons are named while they are down; a line of information does not let them go.
+    // Buttons are listed while they are pressed; a line of information does not release them.
     let lines = b"A0B0C0D0E0JOML\n(ZV)42(ZG)0(ZH)0\nA0B0C0D0E0J\r\nA0B0C0D0E0\n";
     let told: Vec<_> = read(&format, lines).into_iter().filter(|r| !matches!(r, Reading::Flex(_))).collect();
     let button = |button, pressed| Reading::Button { button, pressed };
@@ -149,7 +149,7 @@ fn open_gloves_alpha() {
 
     let told = read(&format, b"F4095G0P1023\n");
     assert_eq!(told, [Reading::Joystick { x: 1.0, y: -1.0 }, Reading::Trigger(1023.0 / 4095.0)]);
-    assert_eq!(read(&format, b"A4095Q7(XY)3\n"), read(&format, b"A4095\n"), "keys to come are passed over");
+    assert_eq!(read(&format, b"A4095Q7(XY)3\n"), read(&format, b"A4095\n"), "unknown keys are ignored");
     for wrong in
         ["A", "AB0", "(AB)", "(AB2047", "(A", "H1", "A-1", "a12", "A123456", "A1 B2", "AB)2047", "()1", "\u{e4}1"]
     {

@@ -1,14 +1,14 @@
-//! From what a script passes to what is meant by it, with a sentence where that fails.
+//! Converts script arguments, with an error message on failure.
 
 use rhai::{Array, Dynamic};
 
 use super::{BodyRef, HandRef};
-use crate::math::{Quat, Vec3};
+use crate::math::{Quat, Range, Vec3};
 use crate::script::track::{Fault, fault};
-use crate::script::words::unknown;
+use crate::text::unknown;
 use crate::tracking::Finger;
 
-/// What a value is called in a message.
+/// Description of a value for messages.
 pub fn found(value: &Dynamic) -> String {
     match value.type_name() {
         "i64" => format!("the whole number {value}"),
@@ -37,14 +37,11 @@ pub fn number(value: &Dynamic, what: &str) -> Result<f64, Fault> {
 
 /// A number in a range.
 pub fn number_in(value: &Dynamic, what: &str, low: f64, high: f64) -> Result<f64, Fault> {
-    let x = number(value, what)?;
-    if (low..=high).contains(&x) {
-        return Ok(x);
-    }
-    Err(fault(format!("`{what}`: expected a number from {low} to {high}, found {x}")))
+    let (x, range) = (number(value, what)?, Range::new(low, high, ""));
+    if range.contains(x) { Ok(x) } else { Err(fault(format!("`{what}`: expected {range}, found {x}"))) }
 }
 
-/// A time from now, s.
+/// A duration, s.
 pub fn seconds(value: &Dynamic) -> Result<f64, Fault> {
     number_in(value, "seconds", 0.0, 3600.0)
 }
@@ -63,7 +60,7 @@ pub fn vector(value: &Dynamic, what: &str) -> Result<Vec3, Fault> {
     }
 }
 
-/// A place in the world, m.
+/// A position in the world, m.
 pub fn place(value: &Dynamic, what: &str) -> Result<Vec3, Fault> {
     within(vector(value, what)?, what, PLACE, "m")
 }
@@ -73,12 +70,12 @@ pub fn velocity(value: &Dynamic, what: &str) -> Result<Vec3, Fault> {
     bounded_velocity(vector(value, what)?, what)
 }
 
-/// A velocity, if bodies can have it, m/s.
+/// A velocity within the limits of bodies, m/s.
 pub fn bounded_velocity(velocity: Vec3, what: &str) -> Result<Vec3, Fault> {
     within(velocity, what, VELOCITY, "m/s")
 }
 
-/// Greatest coordinate of a place, m, and component of a velocity, m/s; as in scene files.
+/// Maximum coordinate, m, and velocity component, m/s; as in scene files.
 const PLACE: f64 = 100.0;
 const VELOCITY: f64 = 100.0;
 
@@ -90,12 +87,12 @@ fn within(vector: Vec3, what: &str, most: f64, unit: &str) -> Result<Vec3, Fault
     Err(fault(format!("`{what}`: expected numbers from -{most} to {most} {unit}, found [{x:e}, {y:e}, {z:e}]")))
 }
 
-/// A rotation, or three angles about the axes of the world in degrees.
+/// A rotation, or three angles about the world axes in degrees.
 pub fn rotation(value: &Dynamic, what: &str) -> Result<Quat, Fault> {
     if let Some(rotation) = value.clone().try_cast::<Quat>() {
-        // The product of many is off by rounding.
+        // The product of many rotations has rounding errors.
         let is_sound = (rotation.as_ref().norm() - 1.0).abs() < 1e-6;
-        return if is_sound { Ok(rotation) } else { Err(fault(format!("`{what}`: this is no rotation"))) };
+        return if is_sound { Ok(rotation) } else { Err(fault(format!("`{what}`: this is not a rotation"))) };
     }
     let angles = vector(value, what).map_err(|_| {
         fault(format!("`{what}`: expected a Rotation or three angles in degrees, found {}", found(value)))
@@ -118,7 +115,7 @@ pub fn texts(value: &Dynamic, what: &str) -> Result<Vec<String>, Fault> {
     }
 }
 
-/// A finger by its name, several, or all of them.
+/// A finger by name, several, or all.
 pub fn fingers(value: &Dynamic) -> Result<Vec<Finger>, Fault> {
     let mut found = Vec::new();
     for name in texts(value, "fingers")? {

@@ -5,28 +5,27 @@ use super::{Api, HandRef};
 use crate::script::puppet::Grip;
 use crate::script::state::State;
 use crate::script::track::{Fault, fault, wait_until_time, with};
-use crate::script::words::unknown;
+use crate::text::unknown;
 use crate::tracking::{ANGLES, Finger};
 
-/// Time for the whole way from the open hand to the pose, s.
+/// Time from the open hand to the pose, s.
 const CLOSING: f64 = 1.0;
-/// Time that closing may take if the script names none, s.
+/// Default time limit for closing, s.
 const PATIENCE: f64 = 5.0;
-/// A force counts as reached at this part of it: what is left comes ever slower.
+/// A force counts as reached at this fraction of it, since the rest converges slowly.
 const REACHED: f64 = 0.95;
 
 pub fn register(api: &mut Api) {
     api.subject("Hand: grip");
     api.add(
         "close_until(hand: Hand, fingers: array, newtons: number) -> bool",
-        "Fingers close until each presses with a force, for at most 5 s; tells whether they do. Two fingers \
-         close as in `pinch`, \
-         with the middle finger as in `tripod`, others as in `fist`.",
+        "Closes fingers until each presses with a force, for at most 5 s; returns whether they do. Two fingers \
+         close as in `pinch`, with the middle finger as in `tripod`, others as in `fist`.",
         |hand: HandRef, some: Dynamic, newtons: Dynamic| close(&hand, &some, &newtons, None, PATIENCE),
     );
     api.add(
         "close_until(hand: Hand, fingers: array, newtons: number, seconds: number) -> bool",
-        "The same, with another limit of time.",
+        "The same, with a time limit.",
         |hand: HandRef, some: Dynamic, newtons: Dynamic, s: Dynamic| close(&hand, &some, &newtons, None, seconds(&s)?),
     );
     api.add(
@@ -38,7 +37,7 @@ pub fn register(api: &mut Api) {
     );
     api.add(
         "squeeze(hand: Hand, fingers: array, newtons: number)",
-        "From now on fingers close or open so that each presses with a force, until they are told something else.",
+        "Closes or opens fingers so that each presses with a force, until their next motion.",
         |hand: HandRef, some: Dynamic, newtons: Dynamic| begin(&hand, &some, &newtons, None).map(drop),
     );
     api.add(
@@ -60,9 +59,9 @@ fn begin(hand: &HandRef, some: &Dynamic, newtons: &Dynamic, pose: Option<String>
     })
 }
 
-/// How the angles change while the fingers close.
+/// Rate of the angles while the fingers close.
 fn rates(state: &State, hand: usize, some: &[Finger], pose: Option<String>) -> Result<[f64; ANGLES], Fault> {
-    let description = &state.scene.world.bodies.hands[hand].model().description;
+    let description = &state.scene.world.bodies.hand(hand).model().description;
     let usual = match some.iter().map(|finger| *finger as usize).max() {
         Some(last) if last <= Finger::Index as usize => "pinch",
         Some(last) if last <= Finger::Middle as usize => "tripod",

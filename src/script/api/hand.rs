@@ -2,41 +2,41 @@ use rhai::{Dynamic, Map};
 
 use super::arguments::{body_name, texts};
 use super::{Api, HandRef};
-use crate::body::{BodyKind, HandId};
+use crate::body::{BodyId, ColliderId, HandId};
 use crate::math::Vec3;
 use crate::script::events::slips;
 use crate::script::state::State;
 use crate::script::track::{Fault, fault, with};
-use crate::script::words::unknown;
 use crate::sim::Load;
+use crate::text::unknown;
 use crate::tracking::{Angle, Finger, Segment};
 
 pub fn register(api: &mut Api) {
-    api.subject("Hand: what it does and feels");
+    api.subject("Hand: state and contacts");
     api.add("name(hand: Hand) -> string", "Its name.", |hand: HandRef| hand.0);
     api.add("to_string(hand: Hand) -> string", "Its name.", |hand: HandRef| hand.0);
     api.engine.register_fn("to_debug", |hand: HandRef| hand.0);
     api.add("side(hand: Hand) -> string", "`left` or `right`.", |hand: HandRef| {
         with(|state| Ok(body(state, &hand)?.model().description.side.name()))
     });
-    api.add("position(hand: Hand) -> Vec3", "Where the palm is, m.", |hand: HandRef| {
+    api.add("position(hand: Hand) -> Vec3", "Position of the palm, m.", |hand: HandRef| {
         with(|state| Ok(body(state, &hand)?.skeleton.state().palm.translation.vector))
     });
-    api.add("rotation(hand: Hand) -> Rotation", "How the palm is turned.", |hand: HandRef| {
+    api.add("rotation(hand: Hand) -> Rotation", "Orientation of the palm.", |hand: HandRef| {
         with(|state| Ok(body(state, &hand)?.skeleton.state().palm.rotation))
     });
-    api.add("velocity(hand: Hand) -> Vec3", "How fast the palm moves, m/s.", |hand: HandRef| {
+    api.add("velocity(hand: Hand) -> Vec3", "Velocity of the palm, m/s.", |hand: HandRef| {
         with(|state| Ok(body(state, &hand)?.skeleton.state().velocity.fixed_rows::<3>(0).into_owned()))
     });
-    api.add("tracked_position(hand: Hand) -> Vec3", "Where the palm is told to be, m.", |hand: HandRef| {
+    api.add("tracked_position(hand: Hand) -> Vec3", "Position of the tracked palm, m.", |hand: HandRef| {
         with(|state| Ok(body(state, &hand)?.skeleton.tracked.palm().translation.vector))
     });
-    api.add("tracked_rotation(hand: Hand) -> Rotation", "How the palm is told to be turned.", |hand: HandRef| {
+    api.add("tracked_rotation(hand: Hand) -> Rotation", "Orientation of the tracked palm.", |hand: HandRef| {
         with(|state| Ok(body(state, &hand)?.skeleton.tracked.palm().rotation))
     });
     api.add(
         "angle(hand: Hand, joint: string) -> number",
-        "Angle of a joint as it is, in degrees: `index_base_flexion`, `thumb_base_abduction`, \
+        "Angle of a joint, in degrees: `index_base_flexion`, `thumb_base_abduction`, \
          `ring_middle_flexion`, `little_tip_flexion` …",
         |hand: HandRef, name: &str| {
             with(|state| Ok(body(state, &hand)?.skeleton.state().angles[joint(name)?].to_degrees()))
@@ -44,7 +44,7 @@ pub fn register(api: &mut Api) {
     );
     api.add(
         "tracked_angle(hand: Hand, joint: string) -> number",
-        "Angle that a joint is told to have, in degrees.",
+        "Tracked angle of a joint, in degrees.",
         |hand: HandRef, name: &str| {
             with(|state| Ok(body(state, &hand)?.skeleton.tracked.angles()[joint(name)?].to_degrees()))
         },
@@ -58,7 +58,7 @@ pub fn register(api: &mut Api) {
     });
     api.add(
         "tip(hand: Hand, finger: string) -> Vec3",
-        "Where the middle of a finger's pad is, m.",
+        "Position of the centre of a finger's pad, m.",
         |hand: HandRef, finger: Dynamic| {
             let fingers = super::arguments::fingers(&finger)?;
             let finger = *fingers.first().ok_or_else(|| fault("expected the name of a finger"))?;
@@ -79,7 +79,7 @@ pub fn register(api: &mut Api) {
     );
     api.add(
         "holds(hand: Hand, body: Body) -> bool",
-        "Whether a hand has a body in its grasp: parts of the hand press on it from sides that face each other.",
+        "Whether a hand grasps a body: parts of the hand press on it from opposite sides.",
         |hand: HandRef, other: Dynamic| {
             let name = body_name(&other)?;
             with(|state| {
@@ -93,7 +93,7 @@ pub fn register(api: &mut Api) {
 fn loads(api: &mut Api) {
     api.add(
         "force(hand: Hand, part: string) -> number",
-        "Normal force on a finger, a segment as `index_distal`, the `palm`, an array of these, or `all`, N.",
+        "Normal force on a finger, a segment such as `index_distal`, the `palm`, an array of these, or `all`, N.",
         |hand: HandRef, part: Dynamic| sum(&hand, &part, |load| load.pressing),
     );
     api.add(
@@ -108,7 +108,7 @@ fn loads(api: &mut Api) {
     );
     api.add(
         "load(hand: Hand, part: string) -> Vec3",
-        "All contact forces on such a part together, N.",
+        "Total contact force on such a part, N.",
         |hand: HandRef, part: Dynamic| {
             let names = texts(&part, "part")?;
             with(|state| {
@@ -119,11 +119,11 @@ fn loads(api: &mut Api) {
     );
     api.add(
         "slipping(hand: Hand, part: string) -> number",
-        "How close such a part is to slipping: the share of friction in use, from 0 to 1; at 1 it slips.",
+        "Friction utilisation of such a part, from 0 to 1; at 1 it slips.",
         |hand: HandRef, part: Dynamic| {
             let names = texts(&part, "part")?;
             with(|state| {
-                let own = of_it(HandId::at(state.hand(&hand.0)?), State::segments(&names)?);
+                let own = of_it(hand_id(state, &hand)?, State::segments(&names)?);
                 let touches = state.touches().into_iter().filter(|touch| own(touch.a) || own(touch.b));
                 Ok(touches.map(|touch| if slips(&touch) { 1.0 } else { touch.used }).fold(0.0, f64::max))
             })
@@ -131,11 +131,11 @@ fn loads(api: &mut Api) {
     );
     api.add(
         "pressure(hand: Hand, part: string) -> number",
-        "The greatest pressure on such a part, Pa.",
+        "Maximum pressure on such a part, Pa.",
         |hand: HandRef, part: Dynamic| {
             let names = texts(&part, "part")?;
             with(|state| {
-                let own = of_it(HandId::at(state.hand(&hand.0)?), State::segments(&names)?);
+                let own = of_it(hand_id(state, &hand)?, State::segments(&names)?);
                 let points = state.pressures().into_iter().filter(|point| own(point.body));
                 Ok(points.map(|point| point.pressure).fold(0.0, f64::max))
             })
@@ -143,12 +143,17 @@ fn loads(api: &mut Api) {
     );
 }
 
-/// The hand itself.
-fn body<'s>(state: &'s State, hand: &HandRef) -> Result<&'s crate::body::Hand, Fault> {
-    Ok(&state.scene.world.bodies.hands[state.hand(&hand.0)?])
+/// The id of a hand.
+fn hand_id(state: &State, hand: &HandRef) -> Result<HandId, Fault> {
+    Ok(state.scene.world.bodies.hand_ids()[state.hand(&hand.0)?])
 }
 
-/// Place of a joint among the twenty.
+/// The hand.
+fn body<'s>(state: &'s State, hand: &HandRef) -> Result<&'s crate::body::Hand, Fault> {
+    Ok(&state.scene.world.bodies[hand_id(state, hand)?])
+}
+
+/// Index of a joint.
 pub fn joint(name: &str) -> Result<usize, Fault> {
     Angle::all().find(|angle| angle.name() == name).map(Angle::index).ok_or_else(|| {
         let known: Vec<String> = Angle::all().map(Angle::name).collect();
@@ -157,12 +162,12 @@ pub fn joint(name: &str) -> Result<usize, Fault> {
 }
 
 /// Whether a hand touches a body.
-pub fn touching(state: &State, hand: usize, body: BodyKind) -> bool {
-    let of_hand = |kind: BodyKind| matches!(kind, BodyKind::Tissue(h, _) if h.index() == hand);
-    state.touches().iter().any(|t| (of_hand(t.a) && t.b == body) || (of_hand(t.b) && t.a == body))
+pub fn touching(state: &State, hand: usize, body: BodyId) -> bool {
+    let meet = |one: ColliderId, other: ColliderId| state.is_of_hand(one, hand) && other.body == body;
+    state.touches().iter().any(|t| meet(t.a, t.b) || meet(t.b, t.a))
 }
 
-/// The pad is where the skin of the last segment reaches farthest to the palmar side, half way along the bone.
+/// The pad is where the skin of the last segment extends farthest to the palmar side, half way along the bone.
 fn pad(state: &State, hand: &HandRef, finger: Finger) -> Result<Vec3, Fault> {
     let hand = body(state, hand)?;
     let segment = Segment::phalanx(finger, 2);
@@ -182,7 +187,7 @@ fn sum(hand: &HandRef, part: &Dynamic, of: impl Fn(&Load) -> f64) -> Result<f64,
     })
 }
 
-/// Whether a body is one of some segments of a hand.
-fn of_it(hand: HandId, segments: Vec<Segment>) -> impl Fn(BodyKind) -> bool {
-    move |body| matches!(body, BodyKind::Tissue(h, s) if h == hand && segments.contains(&s))
+/// Whether a collider is one of some segments of a hand.
+fn of_it(hand: HandId, segments: Vec<Segment>) -> impl Fn(ColliderId) -> bool {
+    move |side| side.body == hand.id() && segments.contains(&Segment::at(side.index()))
 }

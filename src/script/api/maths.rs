@@ -46,16 +46,16 @@ pub fn register(api: &mut Api) {
         .register_fn("*", |a: Quat, v: Array| Ok::<_, Fault>(a * vector(&v.into(), "vector")?))
         .register_fn("==", |a: Quat, b: Quat| a == b);
     api.add("length(v: Vec3) -> number", "Its length.", |v: Vec3| v.norm());
-    api.add("normalized(v: Vec3) -> Vec3", "The vector of length one in its direction; zero stays zero.", |v: Vec3| {
+    api.add("normalized(v: Vec3) -> Vec3", "The unit vector in its direction; zero stays zero.", |v: Vec3| {
         v.try_normalize(0.0).unwrap_or_else(Vec3::zeros)
     });
-    api.add("dot(a: Vec3, b: Vec3) -> number", "The scalar product.", |a: Vec3, b: Dynamic| {
+    api.add("dot(a: Vec3, b: Vec3) -> number", "Dot product.", |a: Vec3, b: Dynamic| {
         Ok::<_, Fault>(a.dot(&vector(&b, "b")?))
     });
-    api.add("cross(a: Vec3, b: Vec3) -> Vec3", "The vector product.", |a: Vec3, b: Dynamic| {
+    api.add("cross(a: Vec3, b: Vec3) -> Vec3", "Cross product.", |a: Vec3, b: Dynamic| {
         Ok::<_, Fault>(a.cross(&vector(&b, "b")?))
     });
-    api.add("distance(a: Vec3, b: Vec3) -> number", "How far two places are apart.", |a: Dynamic, b: Dynamic| {
+    api.add("distance(a: Vec3, b: Vec3) -> number", "Distance between two positions.", |a: Dynamic, b: Dynamic| {
         Ok::<_, Fault>((vector(&a, "a")? - vector(&b, "b")?).norm())
     });
     api.add("to_string(v: Vec3) -> string", "As text.", |v: Vec3| {
@@ -65,7 +65,7 @@ pub fn register(api: &mut Api) {
     api.engine.register_fn("to_debug", |v: Vec3| format!("{:?}", [v.x, v.y, v.z]));
     api.add(
         "degrees(x: number, y: number, z: number) -> Rotation",
-        "Turns about X, then Y, then Z, the axes fixed in the world.",
+        "Rotation about X, then Y, then Z, with axes fixed in the world.",
         |x: Dynamic, y: Dynamic, z: Dynamic| {
             let [x, y, z] = [number(&x, "x")?, number(&y, "y")?, number(&z, "z")?].map(f64::to_radians);
             Ok::<_, Fault>(Quat::from_euler_angles(x, y, z))
@@ -73,14 +73,14 @@ pub fn register(api: &mut Api) {
     );
     api.add(
         "about(axis: Vec3, degrees: number) -> Rotation",
-        "Turns about an axis.",
+        "Rotation about an axis.",
         |axis: Dynamic, degrees: Dynamic| axis_angle(&vector(&axis, "axis")?, number(&degrees, "degrees")?),
     );
-    api.add("inverse(rotation: Rotation) -> Rotation", "Turns back.", |rotation: Quat| rotation.inverse());
-    api.add("angle(rotation: Rotation) -> number", "By how much it turns, in degrees.", |rotation: Quat| {
+    api.add("inverse(rotation: Rotation) -> Rotation", "Inverse rotation.", |rotation: Quat| rotation.inverse());
+    api.add("angle(rotation: Rotation) -> number", "Rotation angle, in degrees.", |rotation: Quat| {
         rotation.angle().to_degrees()
     });
-    api.add("axis(rotation: Rotation) -> Vec3", "The axis it turns about; Y if it turns nothing.", |rotation: Quat| {
+    api.add("axis(rotation: Rotation) -> Vec3", "Rotation axis; Y for the identity.", |rotation: Quat| {
         rotation.axis().map_or_else(Vec3::y, Unit::into_inner)
     });
     api.add("to_string(rotation: Rotation) -> string", "As text: the three angles in degrees.", |rotation: Quat| {
@@ -90,7 +90,7 @@ pub fn register(api: &mut Api) {
     });
     api.add(
         "round(x: number, digits: number) -> number",
-        "The number with so many digits after the point, for people: `print(round(time(), 2))`.",
+        "Rounds to a number of decimal places: `print(round(time(), 2))`.",
         |x: Dynamic, digits: Dynamic| {
             let digits = number_in(&digits, "digits", 0.0, 15.0)?;
             Ok::<_, Fault>(rounded(number(&x, "x")?, digits as i32))
@@ -98,14 +98,14 @@ pub fn register(api: &mut Api) {
     );
     api.add(
         "clamp(x: number, low: number, high: number) -> number",
-        "The number, kept between two.",
+        "Clamps a number to a range.",
         |x: Dynamic, low: Dynamic, high: Dynamic| {
             Ok::<_, Fault>(number(&x, "x")?.min(number(&high, "high")?).max(number(&low, "low")?))
         },
     );
     api.add(
         "mix(a: number, b: number, part: number) -> number",
-        "A part of the way from one number to another.",
+        "Linear interpolation between two numbers.",
         |a: Dynamic, b: Dynamic, part: Dynamic| {
             let (a, b) = (number(&a, "a")?, number(&b, "b")?);
             Ok::<_, Fault>(a + number(&part, "part")? * (b - a))
@@ -113,17 +113,17 @@ pub fn register(api: &mut Api) {
     );
 }
 
-/// A number with some digits after the point, and zero without a sign.
+/// Rounds to some decimal places, without a negative zero.
 fn rounded(x: f64, digits: i32) -> f64 {
     let scale = 10_f64.powi(digits);
     let rounded = (x * scale).round() / scale;
-    // A number so large has no digits after the point to begin with.
+    // Such large numbers have no decimal places.
     if rounded.is_finite() { rounded + 0.0 } else { x }
 }
 
 /// The rotation about an axis of any length.
 pub fn axis_angle(axis: &Vec3, degrees: f64) -> Result<Quat, Fault> {
-    // By its greatest part first: the square of its length may not be finite.
+    // Scaled by the largest component: the squared length may overflow.
     let scaled = axis.unscale(axis.amax().max(1e-9));
     let axis = Unit::try_new(scaled, 1e-9).ok_or_else(|| fault("the axis must not be zero"))?;
     Ok(Quat::from_axis_angle(&axis, degrees.to_radians()))

@@ -1,6 +1,6 @@
-//! What scripts can call, one file a subject. Every function is registered together with its signature and a line of
-//! documentation;
-//! the definition file for editors, the reference page and the suggestions in error messages are made from these.
+//! Functions for scripts, one file per subject. Every function is registered with its signature and a line of
+//! documentation; the definition file for editors, the reference page and the suggestions in error messages are
+//! generated from these.
 
 mod arguments;
 mod body;
@@ -22,26 +22,26 @@ pub use self::arguments::found;
 use super::track::{Fault, fault, progress, with};
 use super::{limits, memory};
 
-/// A hand, by its name.
+/// A hand by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandRef(pub ImmutableString);
 
-/// A body, by its name.
+/// A body by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BodyRef(pub ImmutableString);
 
-/// A track that runs beside others, by its number.
+/// A parallel track by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrackRef(pub usize);
 
-/// A function as it is documented.
+/// Documentation of a function.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The subject it belongs to.
     pub subject: &'static str,
-    /// Name, parameters with their types, and what it returns.
+    /// Name, parameters with their types, and return type.
     pub signature: &'static str,
-    /// What it does.
+    /// Description.
     pub doc: &'static str,
 }
 
@@ -51,23 +51,23 @@ impl Entry {
         self.signature.split(['(', ' ']).next().unwrap_or_default()
     }
 
-    /// Whether it is a property and not a function.
+    /// Whether it is a property instead of a function.
     pub fn is_property(&self) -> bool {
         !self.signature.contains('(')
     }
 }
 
-/// Registers functions together with their documentation.
+/// Registers functions with their documentation.
 pub struct Api {
     /// What runs scripts.
     pub engine: Engine,
-    /// What is registered.
+    /// The registered functions.
     pub entries: Vec<Entry>,
     subject: &'static str,
 }
 
 impl Api {
-    /// What follows belongs to a subject.
+    /// Starts a subject.
     fn subject(&mut self, subject: &'static str) {
         self.subject = subject;
     }
@@ -85,19 +85,19 @@ impl Api {
         self.entries.push(entry);
     }
 
-    /// Documents what is registered in another way.
+    /// Documents something that is registered in another way.
     fn note(&mut self, signature: &'static str, doc: &'static str) {
         self.entries.push(Entry { subject: self.subject, signature, doc });
     }
 }
 
-/// How many parameters a signature has.
+/// Number of parameters of a signature.
 pub fn parameters(signature: &str) -> usize {
     let inner = signature.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inner, _)| inner);
     if inner.is_empty() { 0 } else { inner.split(',').count() }
 }
 
-/// An engine with everything that scripts can call.
+/// An engine with all functions for scripts.
 pub fn build() -> Api {
     let mut api = Api { engine: limits::engine(), entries: Vec::new(), subject: "" };
     api.engine
@@ -120,13 +120,13 @@ pub fn build() -> Api {
     api
 }
 
-/// What is registered, in the order of the subjects.
+/// The registered functions in the order of the subjects.
 pub fn entries() -> &'static [Entry] {
     static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
     ENTRIES.get_or_init(|| build().entries)
 }
 
-/// Names of all functions, those of the language among them, with what they take.
+/// Names of all functions, including those of the language, with their signatures.
 pub fn functions() -> &'static BTreeMap<String, Vec<String>> {
     static FUNCTIONS: OnceLock<BTreeMap<String, Vec<String>>> = OnceLock::new();
     FUNCTIONS.get_or_init(|| {
@@ -147,7 +147,7 @@ pub fn functions() -> &'static BTreeMap<String, Vec<String>> {
     })
 }
 
-/// What a function takes that is not the language's own too; nothing of others.
+/// Signatures of a function that the language does not define too; empty for others.
 pub fn signatures(name: &str) -> Vec<&'static str> {
     static LANGUAGE: OnceLock<BTreeSet<String>> = OnceLock::new();
     let of_language = LANGUAGE.get_or_init(|| {
@@ -159,7 +159,7 @@ pub fn signatures(name: &str) -> Vec<&'static str> {
 }
 
 fn say(line: String) {
-    // Without a running simulation there is nobody to say it to.
+    // Without a running simulation there is no recipient.
     let _ = with(|state| {
         memory::hand_over(line.capacity());
         state.say(line);
@@ -167,15 +167,14 @@ fn say(line: String) {
     });
 }
 
-/// Handles are passed on by value: a closure that captures one does not share the variable, so a track that waits
-/// inside of
-/// `hand.move_by(…)` keeps no other from using the hand. A name that is no variable is that of a hand or a body.
+/// Handles are passed by value: a closure that captures one does not share the variable, so a track that waits inside
+/// `hand.move_by(…)` does not block others from using the hand. An undeclared name is that of a hand or a body.
 fn resolve(name: &str, _: usize, context: EvalContext<'_, '_, '_, '_, '_, '_>) -> Result<Option<Dynamic>, Fault> {
     if let Some(value) = context.scope().get(name) {
-        // Handles are never shared, and the type of what is cannot be asked for while somebody holds it.
+        // Handles are never shared, and the type of a shared value cannot be read while it is locked.
         if value.is_shared() {
             let free = value.read_lock::<Dynamic>().is_some();
-            let held = || fault(format!("`{name}` is in use: a track waits inside of a call on it"));
+            let held = || fault(format!("`{name}` is in use: a track waits inside a call on it"));
             return if free { Ok(None) } else { Err(held()) };
         }
         let handle = value.is::<HandRef>() || value.is::<BodyRef>() || value.is::<TrackRef>();

@@ -8,11 +8,10 @@ use crate::math::{Pose, Quat, Vec3};
 use crate::script::puppet::{Easing, Puppet};
 use crate::script::state::State;
 use crate::script::track::{Fault, fault, wait_until_time, with};
-use crate::script::words::unknown;
+use crate::text::unknown;
 use crate::tracking::{ANGLES, AngleKind, Finger, Limits, TrackedHand};
 
-/// Every motion comes in two kinds: one that returns when the hand has been told the end of it, and one that returns
-/// at once.
+/// Every motion has two variants: one that returns at its end, and one that returns at once.
 macro_rules! motions {
     ($api:ident, $($name:literal, $signature:literal, $doc:literal, |$($p:ident: $t:ty),*| $act:expr;)*) => {$(
         $api.add(concat!($name, $signature), $doc, |hand: HandRef, $($p: $t,)* s: Dynamic| -> Result<(), Fault> {
@@ -35,51 +34,51 @@ pub fn register(api: &mut Api) {
     api.subject("Hand: motion");
     motions! { api,
         "pose", "(hand: Hand, name: string, seconds: number)",
-        "Fingers go to a pose of the hand file: `open`, `rest`, `fist`, `point`, `pinch`, `tripod` …",
+        "Moves the fingers to a pose of the hand file: `open`, `rest`, `fist`, `point`, `pinch`, `tripod` …",
         |name: Dynamic| |m: &mut Motion| m.pose(&text(&name, "name")?, &Finger::ALL);
         "pose", "(hand: Hand, name: string, fingers: array, seconds: number)",
-        "Some fingers go to a pose, the others stay.",
+        "Moves some fingers to a pose.",
         |name: Dynamic, some: Dynamic| |m: &mut Motion| m.pose(&text(&name, "name")?, &fingers(&some)?);
         "blend", "(hand: Hand, from: string, to: string, part: number, seconds: number)",
-        "Fingers go a part of the way from one pose to another; 0 is the one, 1 the other, more is beyond, up \
-         to the joints' limits.",
+        "Moves the fingers to an interpolation of two poses: 0 is the first, 1 the second; values above 1 \
+         extrapolate up to the joint limits.",
         |from: Dynamic, to: Dynamic, part: Dynamic| |m: &mut Motion| {
             m.blend(&text(&from, "from")?, &text(&to, "to")?, number(&part, "part")?, &Finger::ALL)
         };
         "blend", "(hand: Hand, from: string, to: string, part: number, fingers: array, seconds: number)",
-        "Some fingers go a part of the way from one pose to another.",
+        "Moves some fingers to an interpolation of two poses.",
         |from: Dynamic, to: Dynamic, part: Dynamic, some: Dynamic| |m: &mut Motion| {
             m.blend(&text(&from, "from")?, &text(&to, "to")?, number(&part, "part")?, &fingers(&some)?)
         };
         "curl", "(hand: Hand, fingers: array, amount: number, seconds: number)",
-        "Fingers curl: 0 is stretched, 1 is as in a fist.",
+        "Curls fingers: 0 is straight, 1 is a fist.",
         |some: Dynamic, amount: Dynamic| |m: &mut Motion| {
             m.curl(&fingers(&some)?, number_in(&amount, "amount", 0.0, 1.0)?)
         };
         "spread", "(hand: Hand, amount: number, seconds: number)",
-        "Fingers spread: 0 is parallel, 1 is as far apart as the joints allow.",
+        "Spreads the fingers: 0 is parallel, 1 is the joint limit.",
         |amount: Dynamic| |m: &mut Motion| m.spread(number_in(&amount, "amount", -1.0, 1.0)?);
         "bend", "(hand: Hand, joint: string, degrees: number, seconds: number)",
-        "One joint goes to an angle; see `angle` for the names.",
+        "Moves one joint to an angle; see `angle` for the names.",
         |name: Dynamic, degrees: Dynamic| |m: &mut Motion| {
             m.bend(joint(&text(&name, "joint")?)?, number(&degrees, "degrees")?)
         };
         "bend", "(hand: Hand, angles: map, seconds: number)",
-        "Several joints go to angles: `#{ index_base_flexion: 30, thumb_tip_flexion: 10 }`.",
+        "Moves several joints to angles: `#{ index_base_flexion: 30, thumb_tip_flexion: 10 }`.",
         |angles: Map| |m: &mut Motion| {
             angles.iter().try_for_each(|(name, degrees)| m.bend(joint(name)?, number(degrees, name)?))
         };
         "move_to", "(hand: Hand, position: Vec3, seconds: number)",
-        "The palm goes to a place, m.",
+        "Moves the palm to a position, m.",
         |place: Dynamic| |m: &mut Motion| m.move_to(vector(&place, "position")?);
         "move_by", "(hand: Hand, way: Vec3, seconds: number)",
-        "The palm goes by a way in the world from where it is told to be, m.",
+        "Moves the palm by a displacement from its tracked position, m.",
         |way: Dynamic| |m: &mut Motion| { let to = m.puppet.position(m.now) + vector(&way, "way")?; m.move_to(to) };
         "turn_to", "(hand: Hand, rotation: Rotation, seconds: number)",
-        "The palm turns; a Rotation, or three angles about X, then Y, then Z in degrees.",
+        "Rotates the palm to a Rotation, or three angles about X, then Y, then Z in degrees.",
         |to: Dynamic| |m: &mut Motion| m.turn_to(rotation(&to, "rotation")?);
         "turn_by", "(hand: Hand, axis: Vec3, degrees: number, seconds: number)",
-        "The palm turns about an axis of the world through the palm.",
+        "Rotates the palm about a world axis through it.",
         |axis: Dynamic, degrees: Dynamic| |m: &mut Motion| {
             let turn = super::maths::axis_angle(&vector(&axis, "axis")?, number(&degrees, "degrees")?)?;
             let to = turn * m.puppet.rotation(m.now);
@@ -88,7 +87,7 @@ pub fn register(api: &mut Api) {
     }
     api.add(
         "turn_about(hand: Hand, point: Vec3, axis: Vec3, degrees: number, seconds: number)",
-        "The palm goes round an axis of the world through a point, as that of a hand which turns a knob.",
+        "Moves the palm around a world axis through a point, as when turning a knob.",
         |hand: HandRef, point: Dynamic, axis: Dynamic, degrees: Dynamic, s: Dynamic| {
             let (point, axis) = (place(&point, "point")?, vector(&axis, "axis")?);
             turn_about(&hand, &point, &axis, number(&degrees, "degrees")?, seconds(&s)?)
@@ -96,14 +95,13 @@ pub fn register(api: &mut Api) {
     );
     api.add(
         "play(hand: Hand, keys: array)",
-        "Goes through keyframes: maps with `seconds`, the time to get there, and any of `pose`, `angles` (a map \
-         of joints), `position`, `rotation` \
-         and `easing`. What a key does not name stays.",
+        "Plays keyframes: maps with `seconds`, the duration, and any of `pose`, `angles` (a map of joints), \
+         `position`, `rotation` and `easing`. Other parts are unchanged.",
         |hand: HandRef, keys: Array| -> Result<(), Fault> { keys.iter().try_for_each(|key| play(&hand, key)) },
     );
     api.add(
         "easing(hand: Hand, name: string)",
-        "How the coming motions go: `smooth`, `linear`, `in` or `out`.",
+        "Sets the easing of later motions: `smooth`, `linear`, `in` or `out`.",
         |hand: HandRef, name: &str| {
             let easing = easing(name)?;
             with(|state| {
@@ -113,7 +111,7 @@ pub fn register(api: &mut Api) {
             })
         },
     );
-    api.add("stop(hand: Hand)", "Everything about the hand stays where it is told to be.", |hand: HandRef| {
+    api.add("stop(hand: Hand)", "Stops all motions of the hand.", |hand: HandRef| {
         with(|state| {
             let (hand, now) = (state.hand(&hand.0)?, state.time());
             state.puppet(hand).stop(now);
@@ -122,7 +120,7 @@ pub fn register(api: &mut Api) {
     });
     api.add(
         "place(hand: Hand, position: Vec3, rotation: Rotation, pose: string)",
-        "Puts the hand somewhere at once, without moving there. For setting up.",
+        "Places the hand at once, without a motion. For the set-up.",
         |hand: HandRef, position: Dynamic, turned: Dynamic, pose: Dynamic| {
             let (place, turn) = (place(&position, "position")?, rotation(&turned, "rotation")?);
             let name = text(&pose, "pose")?;
@@ -131,7 +129,7 @@ pub fn register(api: &mut Api) {
     );
 }
 
-/// A motion of a hand as it is being told.
+/// A motion of a hand under construction.
 struct Motion<'s> {
     puppet: &'s mut Puppet,
     model: std::sync::Arc<crate::hand::HandModel>,
@@ -139,7 +137,7 @@ struct Motion<'s> {
     seconds: f64,
 }
 
-/// Tells a hand a motion; returns when it ends, s.
+/// Starts a motion of a hand; returns its end time, s.
 fn drive(
     state: &mut State,
     hand: &HandRef,
@@ -147,7 +145,7 @@ fn drive(
     act: impl FnOnce(&mut Motion<'_>) -> Result<(), Fault>,
 ) -> Result<f64, Fault> {
     let (hand, now) = (state.hand(&hand.0)?, state.time());
-    let model = state.scene.world.bodies.hands[hand].model().clone();
+    let model = state.scene.world.bodies.hand(hand).model().clone();
     act(&mut Motion { puppet: state.puppet(hand), model, now, seconds })?;
     Ok(now + seconds)
 }
@@ -197,7 +195,7 @@ impl Motion<'_> {
 
     fn spread(&mut self, amount: f64) -> Result<(), Fault> {
         let limits = self.model.description.limits();
-        // Positive is towards the thumb, so the fingers beyond the middle one go the other way.
+        // Positive is towards the thumb, so the sign changes beyond the middle finger.
         for (finger, way) in [(Finger::Index, 1.0), (Finger::Middle, 0.0), (Finger::Ring, -1.0), (Finger::Little, -1.0)]
         {
             let joint = 4 * finger as usize + AngleKind::BaseAbduction as usize;
@@ -229,7 +227,7 @@ impl Motion<'_> {
 
     fn move_to(&mut self, place: Vec3) -> Result<(), Fault> {
         if place.norm() > Limits::default().range {
-            return Err(fault(format!("{:.0} m from the origin is too far for a hand", place.norm())));
+            return Err(fault(format!("{:.0} m from the origin is out of range for a hand", place.norm())));
         }
         self.puppet.move_to(place, self.now, self.seconds);
         Ok(())
@@ -247,7 +245,7 @@ fn easing(name: &str) -> Result<Easing, Fault> {
     easing.ok_or_else(|| fault(unknown("easing", name, known.iter())))
 }
 
-/// Goes to a keyframe.
+/// Moves to a keyframe.
 fn play(hand: &HandRef, key: &Dynamic) -> Result<(), Fault> {
     const KEYS: [&str; 6] = ["seconds", "pose", "angles", "position", "rotation", "easing"];
     let map = key.read_lock::<Map>().ok_or_else(|| fault(format!("expected a map, found {}", found(key))))?;
@@ -267,12 +265,12 @@ fn play(hand: &HandRef, key: &Dynamic) -> Result<(), Fault> {
             told
         })
     })?;
-    // Not held while the track waits.
+    // The lock is released while the track waits.
     drop(map);
     wait_until_time(end)
 }
 
-/// The way is an arc, so it is told step by step.
+/// The path is an arc, so it is set step by step.
 fn turn_about(hand: &HandRef, point: &Vec3, axis: &Vec3, degrees: f64, seconds: f64) -> Result<(), Fault> {
     let (start, position, rotation, easing) = with(|state| {
         let (hand, now) = (state.hand(&hand.0)?, state.time());
@@ -304,12 +302,12 @@ fn joints(fingers: &[Finger]) -> impl Iterator<Item = usize> + use<> {
 
 fn put(state: &mut State, hand: &HandRef, palm: Pose, pose: &str) -> Result<(), Fault> {
     let number = state.hand(&hand.0)?;
-    let body = &mut state.scene.world.bodies.hands[number];
+    let body = state.scene.world.bodies.hand_mut(number);
     let model = body.model().clone();
     let known: Vec<String> = model.description.poses.iter().map(|pose| pose.name.clone()).collect();
     let angles = *model.description.pose(pose).ok_or_else(|| fault(unknown("pose", pose, known.iter())))?;
     if !palm.translation.vector.iter().all(|x| x.abs() < Limits::default().range) {
-        return Err(fault(format!("{} is no place for a hand", found(&Dynamic::from(palm.translation.vector)))));
+        return Err(fault(format!("{} is out of range for a hand", found(&Dynamic::from(palm.translation.vector)))));
     }
     body.skeleton = HandBody::new(model, TrackedHand::new(palm, angles, Limits::default()));
     body.follow_bones();

@@ -10,11 +10,11 @@ use crate::script::limits::{RULES, TRIALS};
 use crate::script::state::State;
 use crate::script::task::{Goal, GoalState};
 use crate::script::track::{Fault, fault, with};
-use crate::script::words::unknown;
+use crate::text::unknown;
 
 pub fn register(api: &mut Api) {
     api.subject("Task");
-    api.add("task(name: string)", "Names the task; otherwise it has the name of the script.", |name: Dynamic| {
+    api.add("task(name: string)", "Names the task [default: the name of the script].", |name: Dynamic| {
         let name = text(&name, "name")?;
         with(|state| {
             state.task.name = Some(name);
@@ -23,19 +23,19 @@ pub fn register(api: &mut Api) {
     });
     api.add(
         "goal(name: string, condition: closure)",
-        "What must come true. The condition is looked at after every step.",
+        "A condition that must become true. It is evaluated after every step.",
         |context: NativeCallContext, name: Dynamic, condition: Dynamic| goal(&context, &name, &condition, 0.0),
     );
     api.add(
         "goal(name: string, condition: closure, hold: number)",
-        "What must come true, and stay so for some seconds without a break.",
+        "A condition that must become true and stay true for some seconds.",
         |context: NativeCallContext, name: Dynamic, condition: Dynamic, hold: Dynamic| {
             goal(&context, &name, &condition, seconds(&hold)?)
         },
     );
     api.add(
         "fail_if(reason: string, condition: closure)",
-        "What must not come true: it ends the task with a failure.",
+        "A condition that ends the task with a failure.",
         |context: NativeCallContext, reason: Dynamic, condition: Dynamic| {
             let (reason, condition) = (text(&reason, "reason")?, Callback::new(&context, closure(&condition)?));
             with(|state| {
@@ -57,7 +57,7 @@ pub fn register(api: &mut Api) {
             })
         },
     );
-    api.add("phase(name: string)", "Begins a part of the story; reports and reasons name it.", |name: Dynamic| {
+    api.add("phase(name: string)", "Starts a phase of the task, named in reports.", |name: Dynamic| {
         let name = text(&name, "name")?;
         with(|state| {
             room(state.task.phases.len(), "phases")?;
@@ -66,7 +66,7 @@ pub fn register(api: &mut Api) {
             Ok(())
         })
     });
-    api.add("succeed(reason: string)", "Ends the task with a success.", |reason: Dynamic| {
+    api.add("succeed(reason: string)", "Ends the task successfully.", |reason: Dynamic| {
         let reason = text(&reason, "reason")?;
         with(|state| state.end(true, &reason))
     });
@@ -97,7 +97,7 @@ pub fn register(api: &mut Api) {
         with(|state| {
             let score = state.task.score.unwrap_or(0.0) + points;
             if !score.is_finite() {
-                return Err(fault("the score is no longer a finite number"));
+                return Err(fault("the score is not finite"));
             }
             state.task.score = Some(score);
             Ok(())
@@ -107,9 +107,8 @@ pub fn register(api: &mut Api) {
     api.subject("Events");
     api.add(
         "on(event: string, handler: closure)",
-        "Calls a closure with a map whenever something happens: `contact_began`, `contact_ended` and `slip` \
-         with `hand`, `finger`, \
-         `segment` (or `other`, of two bodies), `body`, `force` and `place`; `grasp` and `release` with `hand` \
+        "Calls a closure with a map on an event: `contact_began`, `contact_ended` and `slip` with `hand`, `finger`, \
+         `segment` (or `other`, for two bodies), `body`, `force` and `place`; `grasp` and `release` with `hand` \
          and `body`; `button` with \
          `name` and `pressed`. All have `kind` and `time`.",
         |context: NativeCallContext, event: Dynamic, handler: Dynamic| {
@@ -130,7 +129,7 @@ pub fn register(api: &mut Api) {
 fn reports(api: &mut Api) {
     api.add(
         "metric(name: string, value: number)",
-        "Reports a number with the result of the task.",
+        "Adds a number to the result of the task.",
         |name: Dynamic, value: Dynamic| {
             let (name, value) = (text(&name, "name")?, number(&value, "value")?);
             with(|state| {
@@ -142,22 +141,20 @@ fn reports(api: &mut Api) {
     );
     api.add(
         "measure_grasp(object: Body)",
-        "Reports how the hands hold an object from now on: `lift_mm`, how high it was held over where it is \
-         now; `slip_mm`, how far it slid in the \
-         grip; `spin_deg`, how far it turned in the hand; `held_s`, how long it was held and nothing else \
-         carried it (things that lie in it do not count); `peak_normal_n`, the \
-         greatest force of one segment on it.",
+        "Measures the grasp of an object from now on: `lift_mm`, maximum lift above its current height; `slip_mm`, \
+         translation in the hand; `spin_deg`, rotation in the hand; `held_s`, time held without other support \
+         (its contents do not count); `peak_normal_n`, maximum force of one segment on it.",
         |object: Dynamic| {
             let object = body_name(&object)?;
             with(|state| {
-                let hands = (0..state.scene.world.bodies.hands.len()).collect();
+                let hands = (0..state.scene.world.bodies.hand_ids().len()).collect();
                 measure(state, object, hands)
             })
         },
     );
     api.add(
         "measure_grasp(object: Body, hands: array)",
-        "The same, of some hands.",
+        "The same, for some hands.",
         |object: Dynamic, hands: Dynamic| {
             let (object, names) = (body_name(&object)?, hand_names(&hands)?);
             with(|state| {
@@ -168,18 +165,18 @@ fn reports(api: &mut Api) {
     );
     api.add(
         "trials(count: number)",
-        "Runs the script so many times, each with other random numbers; all must succeed.",
+        "Runs the script several times with different random numbers; all must succeed.",
         |count: i64| trials(count, count),
     );
     api.add(
         "trials(count: number, needed: number)",
-        "The same; so many of them must succeed.",
+        "The same; `needed` of them must succeed.",
         |count: i64, needed: i64| trials(count, needed),
     );
     api.add("trial() -> number", "Number of this trial, from 1.", || with(|state| Ok(state.trial as i64)));
     api.add(
         "driven_by_device() -> bool",
-        "Whether a device moves a hand or a part of one; the script's motions of it then only take their time.",
+        "Whether a device moves a hand or a part of one; the script's motions of it then have no effect except their duration.",
         || with(|state| Ok(state.origin.device.any())),
     );
 }
@@ -194,7 +191,7 @@ fn goal(context: &NativeCallContext<'_>, name: &Dynamic, condition: &Dynamic, ho
 }
 
 fn room(count: usize, what: &str) -> Result<(), Fault> {
-    if count < RULES { Ok(()) } else { Err(fault(format!("there may be {RULES} {what}"))) }
+    if count < RULES { Ok(()) } else { Err(fault(format!("at most {RULES} {what} are allowed"))) }
 }
 
 fn measure(state: &mut State, object: String, hands: Vec<usize>) -> Result<(), Fault> {
@@ -205,7 +202,7 @@ fn measure(state: &mut State, object: String, hands: Vec<usize>) -> Result<(), F
 
 fn trials(count: i64, needed: i64) -> Result<(), Fault> {
     if !(1..=TRIALS).contains(&count) || !(0..=count).contains(&needed) {
-        return Err(fault(format!("expected from 1 to {TRIALS} trials, and to need no more than there are")));
+        return Err(fault(format!("expected 1 to {TRIALS} trials, and at most that many needed")));
     }
     with(|state| {
         state.task.trials = Some((count as u64, needed as u64));

@@ -9,7 +9,7 @@ use crate::script::load::find;
 use crate::script::state::Origin;
 use crate::script::track::{Fault, fault};
 
-/// A map as an inline table of TOML, so that what scripts set up is checked as scene files are.
+/// A map as a TOML inline table, so that script set-ups are checked like scene files.
 pub fn table(map: &Map, origin: &Origin, kind: &str) -> Result<String, Fault> {
     let mut out = String::new();
     write_map(&mut out, map, origin, kind)?;
@@ -39,7 +39,7 @@ fn write_map(out: &mut String, map: &Map, origin: &Origin, kind: &str) -> Result
 
 fn write_value(out: &mut String, key: &str, value: &Dynamic, origin: &Origin, kind: &str) -> Result<(), Fault> {
     let float =
-        |x: f64| if x.is_finite() { Ok(format!("{x:?}")) } else { Err(fault(format!("`{key}`: {x} is no number"))) };
+        |x: f64| if x.is_finite() { Ok(format!("{x:?}")) } else { Err(fault(format!("`{key}`: {x} is not a number"))) };
     if let Some(map) = value.read_lock::<Map>() {
         return write_map(out, &map, origin, kind);
     }
@@ -70,11 +70,11 @@ fn write_value(out: &mut String, key: &str, value: &Dynamic, origin: &Origin, ki
     Ok(())
 }
 
-/// Hands are named as scenes are; meshes lie beside the script or below.
+/// Hands are looked up like scenes; meshes must be in the script's folder or below.
 fn file(name: &str, origin: &Origin, kind: &str) -> Result<String, Fault> {
     if kind == "hand" {
         let found = find(origin, "hands", name).map_err(fault)?;
-        // Files are looked for beside the script.
+        // Files are relative to the script.
         let folder = origin.file.parent().map(Path::to_path_buf).unwrap_or_default();
         return Ok(found.strip_prefix(folder).unwrap_or(&found).to_string_lossy().into_owned());
     }

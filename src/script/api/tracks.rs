@@ -3,7 +3,7 @@ use rhai::{Array, Dynamic, FnPtr, NativeCallContext};
 use super::arguments::{found, seconds};
 use super::{Api, TrackRef};
 use crate::script::callback::Callback;
-use crate::script::track::{Ask, Fault, Go, ask, fault, wait_until_time, with};
+use crate::script::track::{Fault, Go, TrackRequest, fault, submit, wait_until_time, with};
 
 pub fn register(api: &mut Api) {
     api.subject("Time and tracks");
@@ -11,18 +11,18 @@ pub fn register(api: &mut Api) {
     api.add("dt() -> number", "Length of a step, s.", || with(|state| Ok(state.scene.world.parameters.dt)));
     api.add(
         "wait(seconds: number)",
-        "Lets the simulation go on for a time, rounded up to whole steps; at least one.",
+        "Runs the simulation for a time, rounded up to whole steps, at least one.",
         |s: Dynamic| wait_until_time(with(|state| Ok(state.time()))? + seconds(&s)?),
     );
-    api.add("step()", "Lets the simulation go on for one step.", || wait_until_time(0.0));
+    api.add("step()", "Runs the simulation for one step.", || wait_until_time(0.0));
     api.add(
         "wait_until(condition: closure, seconds: number) -> bool",
-        "Waits until the condition holds, looking after every step, but no longer than a time; tells whether it holds.",
+        "Waits until the condition holds, evaluated after every step, with a timeout; returns whether it holds.",
         |context: NativeCallContext, condition: Dynamic, s: Dynamic| wait_until(&context, &condition, seconds(&s)?),
     );
     api.add(
         "wait_until(condition: closure) -> bool",
-        "Waits until the condition holds, for as long as it takes.",
+        "Waits until the condition holds, without a timeout.",
         |context: NativeCallContext, condition: Dynamic| wait_until(&context, &condition, f64::INFINITY),
     );
     api.add(
@@ -39,30 +39,32 @@ pub fn register(api: &mut Api) {
     );
     api.add(
         "parallel(tracks: array)",
-        "Runs closures side by side, and returns when all have come to their end.",
-        |context: NativeCallContext, tracks: Array| ask(Ask::Join(start(&context, tracks.iter())?)).map(drop),
+        "Runs closures in parallel and returns when all have ended.",
+        |context: NativeCallContext, tracks: Array| {
+            submit(TrackRequest::Join(start(&context, tracks.iter())?)).map(drop)
+        },
     );
     api.add(
         "start(track: closure) -> Track",
-        "Runs a closure beside what follows.",
+        "Runs a closure in parallel with the following code.",
         |context: NativeCallContext, track: Dynamic| {
             let numbers = start(&context, std::iter::once(&track))?;
             numbers.first().map(|number| TrackRef(*number)).ok_or_else(|| fault("the track did not start"))
         },
     );
-    api.add("join(track: Track)", "Waits until a track has come to its end.", |track: TrackRef| {
-        ask(Ask::Join(vec![track.0])).map(drop)
+    api.add("join(track: Track)", "Waits until a track has ended.", |track: TrackRef| {
+        submit(TrackRequest::Join(vec![track.0])).map(drop)
     });
-    api.add("sleep(seconds: number)", "Not there; use `wait`.", |_: f64| no_clock("sleep", "`wait(seconds)`"));
+    api.add("sleep(seconds: number)", "Not available; use `wait`.", |_: f64| no_clock("sleep", "`wait(seconds)`"));
     api.engine.register_fn("sleep", |_: i64| no_clock("sleep", "`wait(seconds)`"));
-    api.add("timestamp()", "Not there; use `time`.", || no_clock("timestamp", "`time()`"));
+    api.add("timestamp()", "Not available; use `time`.", || no_clock("timestamp", "`time()`"));
 }
 
 fn no_clock(name: &str, other: &str) -> Result<(), Fault> {
-    Err(fault(format!("`{name}` goes by the clock on the wall, which a simulation does not know; use {other}")))
+    Err(fault(format!("`{name}` uses the wall clock, which is not available in a simulation; use {other}")))
 }
 
-/// A closure, or a sentence.
+/// A closure, or an error.
 pub fn closure(value: &Dynamic) -> Result<FnPtr, Fault> {
     value
         .clone()
@@ -92,7 +94,7 @@ fn start<'a>(
 ) -> Result<Vec<usize>, Fault> {
     let later = |value: &Dynamic| Ok::<_, Fault>(Callback::new(context, closure(value)?));
     let closures = closures.map(later).collect::<Result<Vec<_>, _>>()?;
-    match ask(Ask::Start(closures))? {
+    match submit(TrackRequest::Start(closures))? {
         Go::Started(numbers) => numbers.map_err(fault),
         _ => Err(fault("the tracks did not start")),
     }

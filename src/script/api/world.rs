@@ -4,13 +4,12 @@ use super::arguments::{body_name, found, number, number_in};
 use super::toml::{document, table};
 use super::{Api, BodyRef, HandRef};
 use crate::assets::{Setting, parse_scene};
-use crate::body::BodyKind;
 use crate::contact::Friction;
 use crate::script::limits::MATERIALS;
 use crate::script::load::{Refusal, Request};
 use crate::script::memory;
 use crate::script::state::State;
-use crate::script::track::{Ask, Fault, Go, ask, fault, refused, with};
+use crate::script::track::{Fault, Go, TrackRequest, fault, refused, submit, with};
 
 pub fn register(api: &mut Api) {
     api.subject("World");
@@ -20,12 +19,12 @@ pub fn register(api: &mut Api) {
         .register_fn("to_debug", |refusal: Refusal| refusal.shown);
     api.add(
         "scene(name: string)",
-        "Loads a scene by its name, from beside the script, from `scenes/`, or a shipped one.",
+        "Loads a scene by name from the script's folder, from `scenes/`, or a shipped one.",
         |name: &str| load(Request::Scene(name.into())),
     );
     api.add(
         "scene(description: map)",
-        "Sets a scene up; the map has the keys of a scene file, as `#{ hand: #{ right: #{} } }`.",
+        "Sets up a scene; the map has the keys of a scene file, such as `#{ hand: #{ right: #{} } }`.",
         |description: Map| load(Request::Inline(with(|state| document(&description, &state.origin))?)),
     );
     api.add("hand(name: string) -> Hand", "A hand of the scene.", |name: &str| {
@@ -36,8 +35,9 @@ pub fn register(api: &mut Api) {
     });
     api.add("bodies() -> array", "All bodies of the scene that are not fixed.", || {
         with(|state| {
-            let names = state.scene.names.rigid.iter().chain(&state.scene.names.soft);
-            Ok(names.map(|name| Dynamic::from(BodyRef(name.into()))).collect::<Array>())
+            let bodies = &state.scene.world.bodies;
+            let movable = bodies.iter().filter(|(_, body)| body.mass().is_some());
+            Ok(movable.map(|(id, _)| Dynamic::from(BodyRef(bodies.name(id).into()))).collect::<Array>())
         })
     });
     api.add(
@@ -50,28 +50,28 @@ pub fn register(api: &mut Api) {
     );
     api.add(
         "add_hand(name: string, description: map) -> Hand",
-        "Adds a hand; the map has the keys of `[hand.NAME]` in a scene file; `file` is a name in `hands/`, as `left`.",
+        "Adds a hand; the map has the keys of `[hand.NAME]` in a scene file; `file` is a name in `hands/`, such as `left`.",
         |name: &str, description: Map| {
             load(Request::Hand(plain(name)?, with(|state| table(&description, &state.origin, "hand"))?))?;
             Ok::<_, Fault>(HandRef(name.into()))
         },
     );
-    api.add("remove(body: Body)", "Takes a body out of the world.", |body: Dynamic| {
+    api.add("remove(body: Body)", "Removes a body from the world.", |body: Dynamic| {
         let name = body_name(&body)?;
         with(|state| memory::uncounted(|| remove(state, &name)))
     });
-    api.add("exists(name: string) -> bool", "Whether there is a hand or a body of that name.", |name: &str| {
+    api.add("exists(name: string) -> bool", "Whether there is a hand or a body with this name.", |name: &str| {
         with(|state| Ok(state.find_body(name).is_some() || state.scene.hand(name).is_some()))
     });
     api.add(
         "material(name: string, friction: number)",
-        "Sets the friction of a material, at rest and sliding; a new name makes a new material.",
+        "Sets the static and dynamic friction of a material; a new name creates a material.",
         |name: &str, friction: Dynamic| {
             let friction = Friction::of(number_in(&friction, "friction", 0.0, 10.0)?);
             with(|state| {
                 let materials = &mut state.scene.world.materials;
                 if materials.find(name).is_none() && materials.names().count() >= MATERIALS {
-                    return Err(fault(format!("there may be {MATERIALS} materials")));
+                    return Err(fault(format!("at most {MATERIALS} materials are allowed")));
                 }
                 materials.set(name, friction);
                 Ok(())
@@ -80,35 +80,35 @@ pub fn register(api: &mut Api) {
     );
     api.add(
         "set(key: string, value)",
-        "Changes how the simulation goes on: `friction`, `method`, `pressure`, `gravity`, `refactor`, `drift`, \
+        "Changes a parameter of the running simulation: `friction`, `method`, `pressure`, `gravity`, `refactor`, `drift`, \
          `aggregate.patches`, `aggregate.split`, `aggregate.split_angle`, `contact.alarm`, `contact.offset`, `solver.tolerance`, \
          `solver.iterations` or `solver.deadline_ms`.",
         |key: &str, value: Dynamic| set(key, &value),
     );
-    api.add("contacts() -> number", "Contacts that took part in the last step.", || {
+    api.add("contacts() -> number", "Number of contacts in the last step.", || {
         with(|state| Ok(state.scene.world.statistics().contacts as i64))
     });
-    api.add("penetration() -> number", "Depth of the deepest point that the last step left inside a body, m.", || {
+    api.add("penetration() -> number", "Maximum penetration after the last step, m.", || {
         with(|state| Ok(state.scene.world.statistics().penetration))
     });
-    api.add("random() -> number", "A random number from 0 to 1; the same for the same seed, on every machine.", || {
+    api.add("random() -> number", "A random number from 0 to 1, reproducible for a seed on every machine.", || {
         with(|state| Ok(state.random.unit()))
     });
     api.add(
         "random(low: number, high: number) -> number",
-        "A random number between two.",
+        "A random number in a range.",
         |low: Dynamic, high: Dynamic| {
             let (low, high) = (number(&low, "low")?, number(&high, "high")?);
             with(|state| Ok(low + (high - low) * state.random.unit()))
         },
     );
-    api.note("print(line)", "Says something on the terminal, with the time.");
+    api.note("print(line)", "Prints a line to the terminal, with the time.");
 }
 
 fn load(request: Request) -> Result<(), Fault> {
-    match ask(Ask::Load(request))? {
+    match submit(TrackRequest::Load(request))? {
         Go::Loaded(done) => done.map_err(refused),
-        _ => Err(fault("this was not loaded")),
+        _ => Err(fault("this could not be loaded")),
     }
 }
 
@@ -122,36 +122,14 @@ fn plain(name: &str) -> Result<String, Fault> {
 }
 
 fn remove(state: &mut State, name: &str) -> Result<(), Fault> {
-    if !state.scene.world.attachments.is_empty() {
-        return Err(fault("bodies cannot be removed from a world in which some are attached to each other"));
-    }
-    let kind = state.body(name)?;
-    state.keep_last_step();
-    let (scene, bodies) = (&mut state.scene.names, &mut state.scene.world.bodies);
-    match kind {
-        BodyKind::Rigid(i) => {
-            bodies.rigid.remove(i);
-            scene.rigid.remove(i);
-        }
-        BodyKind::Soft(i) => {
-            bodies.soft.remove(i);
-            scene.soft.remove(i);
-            state.scene.soft_meshes.remove(i);
-        }
-        BodyKind::Fixed(i) => {
-            bodies.fixed.remove(i);
-            scene.fixed.remove(i);
-        }
-        BodyKind::Skeleton(_) | BodyKind::Tissue(..) => return Err(fault("a hand cannot be removed")),
-    }
+    let body = state.body(name)?;
+    state.scene.world.remove(body);
     state.starts.remove(name);
-    // Bodies go by their numbers there, and these have changed.
-    state.watch.forget(kind);
-    state.last_step.iter_mut().for_each(|last| last.forget(kind));
+    state.watch.forget(body);
     Ok(())
 }
 
-/// Reads the value as a scene would be set by it, and takes over what belongs to the key.
+/// Parses the value like a scene setting, and applies the part of the key.
 fn set(key: &str, value: &Dynamic) -> Result<(), Fault> {
     let value = match value.read_lock::<Array>() {
         Some(array) => {

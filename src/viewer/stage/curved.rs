@@ -3,27 +3,27 @@ use std::collections::BTreeMap;
 use crate::math::Vec3;
 use crate::mesh::{SurfaceMesh, SurfaceVertexMap};
 
-/// How finely the triangles of a smooth body are cut up to look round.
+/// Subdivision of the triangles of a smooth body.
 const PARTS: usize = 4;
-/// Edges at which neighbours turn by more than this, rad, are meant to be seen.
+/// Edges with a larger angle between adjacent triangles, rad, stay sharp.
 const SHARP: f64 = 0.7;
 
-/// How the surface of a soft body is drawn: its mesh is coarser than its form.
+/// How the surface of a soft body is drawn; its mesh is coarser than its shape.
 #[derive(Clone, Debug)]
 pub(super) enum Form {
-    /// Smooth all over: triangles bulge, so that the surface follows the normals of its vertices.
+    /// Smooth: curved triangles that follow the vertex normals.
     Round {
-        /// Where the vertices of the finer surface lie on the triangles.
+        /// Positions of the refined vertices on the triangles.
         places: Vec<SurfaceVertexMap>,
         /// Its triangles.
         triangles: Vec<[u32; 3]>,
     },
-    /// With edges: every triangle is flat.
+    /// With edges: flat triangles.
     Edged,
 }
 
 impl Form {
-    /// Tells round bodies from edged ones by their shape at rest.
+    /// Distinguishes smooth bodies from edged ones by their shape at rest.
     pub(super) fn of(rest: &SurfaceMesh) -> Self {
         let mut edges: BTreeMap<(u32, u32), Vec3> = BTreeMap::new();
         for (t, &[a, b, c]) in rest.triangles.iter().enumerate() {
@@ -39,7 +39,7 @@ impl Form {
         Self::Round { places, triangles: finer.triangles }
     }
 
-    /// The surface to be drawn over the vertices as they are now.
+    /// The surface to draw for the current vertices.
     pub(super) fn drawn(&self, mesh: &SurfaceMesh) -> SurfaceMesh {
         match self {
             Self::Edged => {
@@ -56,8 +56,8 @@ impl Form {
     }
 }
 
-/// Normals of a surface whose triangles have vertices of their own: smooth, but for edges at which neighbours turn by more than
-/// [`SHARP`]. The side of a cylinder looks round, and its rim is sharp.
+/// Normals of a surface with separate vertices per triangle: smooth, except at edges with an angle above [`SHARP`]. The
+/// side of a cylinder looks round, and its rim is sharp.
 pub(super) fn creased_normals(mesh: &SurfaceMesh) -> Vec<Vec3> {
     let place = |p: &Vec3| [p.x, p.y, p.z].map(|c| (1e7 * c).round() as i64);
     let mut around: BTreeMap<[i64; 3], Vec<Vec3>> = BTreeMap::new();
@@ -78,11 +78,12 @@ pub(super) fn creased_normals(mesh: &SurfaceMesh) -> Vec<Vec3> {
     normals
 }
 
-/// A point of a triangle, moved towards the planes that touch the surface at the triangle's corners (Phong tessellation, Boubekeur and
+/// A point of a triangle, moved towards the tangent planes at the triangle's corners (Phong tessellation, Boubekeur and
 /// Alexa 2008).
 fn bulged(mesh: &SurfaceMesh, normals: &[Vec3], place: &SurfaceVertexMap) -> Vec3 {
-    /// How far. Half, and not the paper's three quarters: between two points of a sphere an angle 2 θ apart the flat point lies at cos θ
-    /// of the radius and the touching one at cos θ (1 + sin² θ), so half of the way is off by θ⁴/8 only.
+    /// Blend factor. One half instead of the paper's three quarters: between two points of a sphere an angle 2 θ apart
+    /// the flat point lies at cos θ of the radius and the projected one at cos θ (1 + sin² θ), so the error of the
+    /// midpoint is only θ⁴/8.
     const PART: f64 = 0.5;
     let corners = mesh.triangles[place.triangle as usize].map(|v| (mesh.vertices[v as usize], normals[v as usize]));
     let flat: Vec3 = corners.iter().zip(place.weights).map(|((p, _), w)| w * p).sum();
@@ -114,13 +115,13 @@ mod tests {
         let drawn = Form::of(&mesh).drawn(&mesh);
         assert_eq!(drawn.vertices.len(), 3 * mesh.triangles.len());
         assert!((drawn.volume() - mesh.volume()).abs() < 1e-12);
-        // No normal looks between two faces.
+        // No smooth normals across the edge of two faces.
         let straight = |n: &Vec3| n.iter().filter(|x| x.abs() > 0.999).count() == 1;
         assert!(drawn.vertex_normals().iter().all(straight));
     }
 
     #[test]
-    fn a_cylinder_is_round_around_and_sharp_at_its_rim() {
+    fn a_cylinder_is_smooth_with_a_sharp_rim() {
         let shape = crate::body::RigidShape::Cylinder(1.0, 1.0).shared().expect("a shape");
         let mesh = crate::body::tessellated(&shape).expect("a surface");
         for (p, normal) in mesh.vertices.iter().zip(creased_normals(&mesh)) {

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::tones;
-use crate::body::BodyKind;
+use crate::body::ColliderId;
 use crate::hand::{HandModel, SegmentMesh, SkinPlace};
 use crate::math::{Pose, Vec3};
 use crate::mesh::SurfaceMesh;
@@ -18,19 +18,19 @@ const EDGE: Colour = [0.15, 0.25, 0.35];
 const BONE: Colour = [0.93, 0.90, 0.80];
 const JOINT: Colour = [0.20, 0.35, 0.60];
 pub(super) const GHOST: Colour = [0.35, 0.60, 0.85];
-/// What lies inside shows through a skin of this opacity.
+/// Opacity of a skin that shows its inside.
 const SEEN_THROUGH: f32 = 0.4;
 const GHOSTLY: f32 = 0.3;
 
-/// What does not move of a hand.
+/// The constant part of a hand.
 #[derive(Clone, Debug)]
 pub(super) struct HandStage {
     pub(super) model: Arc<HandModel>,
-    /// Edges of the tetrahedra of each segment, each once.
+    /// Edges of the tetrahedra of each segment.
     edges: Vec<Vec<[u32; 2]>>,
-    /// What of the collision skin lies under each vertex of the skin that is drawn.
+    /// Points of the collision skin below each vertex of the visual skin.
     under: Vec<Vec<(Segment, SkinPlace)>>,
-    /// Colours of the skin: across with pressure, down with its own tone.
+    /// Colours of the skin: pressure across, skin tone down.
     palette: Arc<Palette>,
     tones: Vec<f32>,
 }
@@ -43,7 +43,7 @@ impl HandStage {
         Self { model, edges, under, palette: Arc::new(tones::palette()), tones }
     }
 
-    /// The skin, with what presses on it, and the ghost of the tracked hand.
+    /// The skin with its pressure, and the transparent tracked hand.
     pub(super) fn add_skin(
         &self,
         hand: &HandFrame,
@@ -71,7 +71,7 @@ impl HandStage {
         }
     }
 
-    /// Layer 5: where the vertices of the skin that is drawn are.
+    /// Layer 5: positions of the vertices of the visual skin.
     fn visual_skin(&self, hand: &HandFrame) -> Vec<Vec3> {
         let mut vertices = Vec::with_capacity(self.tones.len());
         let given_way =
@@ -140,18 +140,15 @@ impl HandStage {
         bones
     }
 
-    /// What presses on the vertices of the skin that is drawn, as a part of full pressure.
-    pub(super) fn pressures(&self, number: usize, hand: &HandFrame, frame: &Frame, full: f64) -> Vec<f32> {
+    /// Pressure on the vertices of the visual skin, as a fraction of the scale.
+    pub(super) fn pressures(&self, hand: &HandFrame, frame: &Frame, full: f64) -> Vec<f32> {
         let on_segments: Vec<Vec<f32>> = Segment::all()
             .map(|segment| {
                 let mesh = &self.model.meshes[segment.index()];
                 let reach = mesh.spacing();
-                let near = |point: &&crate::sim::PressurePoint| match point.body {
-                    BodyKind::Tissue(hand, own) => hand.index() == number && own == segment,
-                    // The surface of a soft body presses back on the skin that touches it.
-                    BodyKind::Soft(_) => true,
-                    _ => false,
-                };
+                let own = ColliderId::new(hand.id, segment.index());
+                // The surface of a soft body presses back on the skin that touches it.
+                let near = |point: &&crate::sim::PressurePoint| point.body == own || point.other == own;
                 let points: Vec<_> = frame.pressures.iter().filter(near).collect();
                 if points.is_empty() {
                     return Vec::new();
@@ -170,7 +167,7 @@ impl HandStage {
     }
 }
 
-/// Pressure at a vertex of the collision skin, from the points that are nearer than the reach.
+/// Pressure at a vertex of the collision skin, from the points within the reach.
 fn spread(vertex: &Vec3, points: &[&crate::sim::PressurePoint], reach: f64) -> f32 {
     let (mut sum, mut shares) = (0.0, 0.0);
     for point in points {
@@ -187,19 +184,19 @@ trait Spacing {
 }
 
 impl Spacing for SegmentMesh {
-    /// About the distance between neighbouring vertices of the collision skin.
+    /// Approximate distance between adjacent vertices of the collision skin.
     fn spacing(&self) -> f64 {
         (self.skin_areas.iter().sum::<f64>() / self.skin_areas.len().max(1) as f64).sqrt()
     }
 }
 
-/// Where the vertices of a segment's collision skin are.
+/// Positions of the vertices of a segment's collision skin.
 fn collision_skin(mesh: &SegmentMesh, pose: &Pose, displacements: &[Vec3]) -> impl Iterator<Item = Vec3> {
     let (turn, to) = (pose.rotation.to_rotation_matrix(), pose.translation.vector);
     (mesh.skin.vertices.iter().zip(&mesh.skin_maps)).map(move |(rest, map)| to + turn * (rest + map.sum(displacements)))
 }
 
-/// The edges of some tetrahedra, each once.
+/// The unique edges of some tetrahedra.
 fn edges(tets: &[[u32; 4]]) -> Vec<[u32; 2]> {
     let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
     let ends = |t: &[u32; 4], (i, j): (usize, usize)| [t[i].min(t[j]), t[i].max(t[j])];
@@ -207,10 +204,9 @@ fn edges(tets: &[[u32; 4]]) -> Vec<[u32; 2]> {
     all.into_iter().collect()
 }
 
-/// The places of the collision skin that lie nearest under each vertex of the skin that is drawn, one for each segment that
-/// carries it.
+/// The closest points of the collision skin to each vertex of the visual skin, one for each segment that drives it.
 fn under_visual(model: &HandModel) -> Vec<Vec<(Segment, SkinPlace)>> {
-    /// Skin that lies farther from a segment's own is not pressed where that one is, m.
+    /// Maximum distance from a segment's skin to show its pressure, m.
     const FAR: f64 = 0.004;
     let of_vertex = |vertex: &crate::hand::VisualVertex| {
         let mut places: Vec<(Segment, SkinPlace)> = Vec::new();

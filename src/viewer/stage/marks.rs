@@ -1,7 +1,7 @@
 use std::f64::consts::TAU;
 
 use super::Stage;
-use crate::body::BodyKind;
+use crate::body::ColliderId;
 use crate::math::Vec3;
 use crate::sim::Touch;
 use crate::tracking::Segment;
@@ -22,18 +22,18 @@ const CONTACT: Colour = [0.10, 0.10, 0.12];
 const AGGREGATE: Colour = [0.95, 0.60, 0.10];
 /// The empty part of a gauge.
 const EMPTY: Colour = [0.93, 0.94, 0.95];
-/// Length of a force, m/N.
+/// Length of a force arrow, m/N.
 pub const PER_NEWTON: f64 = 0.005;
 /// Length of an aggregate's normal, m.
 const NORMAL_LENGTH: f64 = 0.012;
 
-/// What touches a hand.
+/// Contacts of a hand.
 pub(super) fn touches_of_hands(frame: &Frame) -> impl Iterator<Item = &Touch> {
-    let of_hand = |body| matches!(body, BodyKind::Tissue(..) | BodyKind::Skeleton(_));
+    let of_hand = |side: ColliderId| frame.hands.iter().any(|hand| hand.id == side.body);
     frame.touches.iter().filter(move |touch| of_hand(touch.a) || of_hand(touch.b))
 }
 
-/// What the marks of some layers mean.
+/// Legend of the marks of some layers.
 pub(super) fn keys(layers: &Layers) -> Vec<(Colour, String)> {
     let scale = format!("{} mm = 1 N", 1e3 * PER_NEWTON);
     let keys = [
@@ -41,8 +41,8 @@ pub(super) fn keys(layers: &Layers) -> Vec<(Colour, String)> {
         (layers.aggregates, AGGREGATE, "aggregate: centre, normal".into()),
         (layers.normal_forces, NORMAL, format!("normal force, {scale}")),
         (layers.friction_forces, FRICTION, format!("friction force, {scale}")),
-        (layers.slip, usage(0.0), "friction in use: little".into()),
-        (layers.slip, usage(1.0), "friction in use: all".into()),
+        (layers.slip, usage(0.0), "friction utilisation: low".into()),
+        (layers.slip, usage(1.0), "friction utilisation: full".into()),
         (layers.tracked, super::hand::GHOST, "tracked hand".into()),
     ];
     keys.into_iter().filter(|(shown, _, _)| *shown).map(|(_, colour, text)| (colour, text)).collect()
@@ -91,12 +91,12 @@ pub(super) fn add(stage: &Stage, frame: &Frame, layers: &Layers, camera: &Camera
     }
 }
 
-/// The greatest share of friction that each touching phalanx uses, and the middle of the phalanx.
+/// Maximum friction utilisation of each phalanx in contact, and the centre of the phalanx.
 fn used_by_segment(stage: &Stage, frame: &Frame) -> Vec<(f64, Vec3)> {
     let mut gauges = Vec::new();
-    for (number, (hand, poses)) in stage.hands.iter().zip(&frame.hands).enumerate() {
+    for (hand, poses) in stage.hands.iter().zip(&frame.hands) {
         for segment in Segment::phalanges() {
-            let own = |body| matches!(body, BodyKind::Tissue(h, s) if h.index() == number && s == segment);
+            let own = |side| side == ColliderId::new(poses.id, segment.index());
             let touches = frame.touches.iter().filter(|touch| own(touch.a) || own(touch.b));
             let used = touches.map(|touch| touch.used).fold(f64::NEG_INFINITY, f64::max);
             if let (true, Some((finger, place))) = (used >= 0.0, segment.finger()) {
@@ -109,12 +109,12 @@ fn used_by_segment(stage: &Stage, frame: &Frame) -> Vec<(f64, Vec3)> {
     gauges
 }
 
-/// A ring that looks at the eye, filled clockwise as far as friction is used, on its plate.
+/// A ring facing the eye, filled clockwise by the friction utilisation, on its plate.
 fn gauge(centre: &Vec3, used: f64, camera: &Camera) -> [Solids; 2] {
     let [towards, up] = camera.towards_and_up(centre);
     let mut solids = [Solids::default(), Solids::default()];
     solids[0].ring(centre, &towards, &up, [0.0, 0.0042], [0.0, TAU]);
-    // A hair nearer to the eye than its plate.
+    // Slightly closer to the eye than its plate.
     solids[1].ring(&(centre + 1e-4 * towards), &towards, &up, [0.0020, 0.0037], [0.0, TAU * used]);
     solids
 }

@@ -6,14 +6,14 @@ use crate::math::Vec3;
 use crate::viewer::figure::Colour;
 use crate::viewer::palette::{Paint, Palette, mix};
 
-/// What a seam is mixed with, and how much of it.
+/// Colour of a seam, and its opacity.
 const CREAM: Colour = [0.97, 0.95, 0.90];
 const PART: f32 = 0.55;
-/// Half of the breadth of a seam, in radii: on what turns every way, and on what has an axis.
+/// Half width of a seam, in radii: on balls, and on shapes with an axis.
 const NARROW: f32 = 0.06;
 const BROAD: f32 = 0.16;
 
-/// How a round thing is marked: without a mark nobody sees it turn.
+/// Marks on round objects that make their rotation visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seams {
     /// Two circles that cross at the poles.
@@ -23,7 +23,7 @@ pub(super) enum Seams {
 }
 
 impl Seams {
-    /// Those of a shape, and its radius, if it is round.
+    /// The seams of a shape, and its radius, if it is round.
     pub(super) fn of(shape: &SharedShape) -> Option<(Self, f64)> {
         match shape.as_typed_shape() {
             TypedShape::Ball(ball) => Some((Self::Crossed, ball.radius)),
@@ -33,8 +33,8 @@ impl Seams {
         }
     }
 
-    /// The paint of the vertices of a surface in its own frame, the axis along Y. Colours go with the place across the axis, so that seams have sharp
-    /// edges on any mesh.
+    /// The paint of the vertices of a surface in its own frame, with the axis along Y. Colours depend on the position
+    /// across the axis, so that seams have sharp edges on any mesh.
     pub(super) fn paint(self, vertices: &[Vec3], colour: Colour, radius: f64) -> Paint {
         let palette = Palette::new((128, 128), |u, v| {
             let [x, z] = [u, v].map(|part| (2.0 * part - 1.0).abs());
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
     use crate::body::{RigidShape, tessellated};
 
-    /// The share of a shape's vertices that are as light as a seam.
+    /// Fraction of a shape's vertices with the colour of a seam.
     fn marked(shape: &RigidShape) -> Option<f64> {
         let shape = shape.shared().expect("a shape");
         let (seams, radius) = Seams::of(&shape)?;
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_thing_has_seams_on_a_small_part_of_it_and_a_block_has_none() {
+    fn round_shapes_have_narrow_seams_and_a_block_has_none() {
         for shape in [RigidShape::Ball(0.03), RigidShape::Capsule(0.02, 0.01), RigidShape::Cylinder(0.085, 0.004)] {
             let part = marked(&shape).expect("seams");
             assert!((0.02..0.35).contains(&part), "{shape:?}: {part}");

@@ -4,20 +4,20 @@ use crate::tracking::Segment;
 use crate::viewer::figure::{Colour, SKIN};
 use crate::viewer::palette::{Palette, mix, scale};
 
-/// The inside of the hand, and where blood shines through.
+/// The inside of the hand, and flushed skin.
 const PALE: Colour = [0.92, 0.73, 0.64];
 const FLUSHED: Colour = [0.87, 0.59, 0.51];
 const NAIL: Colour = [0.95, 0.80, 0.76];
 const CUTICLE: Colour = [0.80, 0.56, 0.49];
 
-/// Places of the tones among the rows: of the back of the hand, of what is flushed, and of the rim of a nail.
+/// Palette rows of the tones: the back of the hand, flushed skin, and the rim of a nail.
 const BACK: f64 = 0.2;
 const RED: f64 = 0.4;
 const RIM: f64 = 0.7;
-/// Below this part of full pressure the skin's own tone shows.
+/// Below this fraction of the scale the skin tone is shown.
 const FAINT: f32 = 0.08;
 
-/// Colours of the skin: across with pressure, down with its own tone.
+/// Colours of the skin: pressure across, skin tone down.
 pub(super) fn palette() -> Palette {
     Palette::new((256, 128), |pressure, tone| {
         let shown = (pressure / FAINT).clamp(0.0, 1.0);
@@ -43,7 +43,7 @@ pub(super) fn tones(model: &HandModel) -> Vec<f32> {
     let kin = model.skeleton.kinematics(&Pose::identity(), &model.visual.reference);
     let normals = model.visual.mesh.vertex_normals();
     let tone = |(vertex, normal): (&VisualVertex, &Vec3)| {
-        // The first carries most.
+        // The first influence has the largest weight.
         let main = &vertex.influences[0];
         let segment = main.carrier.segment;
         let normal = kin.poses[segment.index()].rotation.inverse() * normal;
@@ -51,13 +51,13 @@ pub(super) fn tones(model: &HandModel) -> Vec<f32> {
         let back = smooth(-0.5, 0.6, normal.y);
         let red = flush(model, segment, &main.p_bone, back);
         let plain = BACK * back * (1.0 - red) + RED * red;
-        // Towards a nail the tone runs through those of its surroundings, so that its rim is sharper than the mesh.
+        // The tone changes gradually towards a nail, so that its rim is sharper than the mesh.
         (if nail > -1.0 { RIM + (1.0 - RIM) * nail.min(1.0) } else { plain }) as f32
     };
     model.visual.vertices.iter().zip(&normals).map(tone).collect()
 }
 
-/// How much blood shines through, 0 to 1.
+/// Flush of the skin, 0 to 1.
 fn flush(model: &HandModel, segment: Segment, p_bone: &Vec3, back: f64) -> f64 {
     let Some((finger, place)) = segment.finger() else { return 0.0 };
     let length = model.description.fingers[finger as usize].lengths[place];
@@ -67,13 +67,13 @@ fn flush(model: &HandModel, segment: Segment, p_bone: &Vec3, back: f64) -> f64 {
     knuckle.max(pad)
 }
 
-/// How far a point is within the outline of a nail, in parts of half its breadth; −1 on all but the last phalanges.
+/// Distance of a point inside the outline of a nail, in half widths; −1 except on last phalanges.
 fn nail(model: &HandModel, segment: Segment, p_bone: &Vec3, normal: &Vec3) -> f64 {
     let Some((finger, 2)) = segment.finger() else { return -1.0 };
     let finger = &model.description.fingers[finger as usize];
     let breadth = 0.72 * (finger.bone_radius[2] + finger.tissue[2].side);
     let length = finger.lengths[2];
-    // From the middle of the phalanx nearly to its tip; round behind, less so in front.
+    // From the middle of the phalanx nearly to its tip; rounded.
     let (z, middle, half) = (-p_bone.z, 0.86 * length, 0.36 * length);
     let across = (p_bone.x / breadth).abs();
     let along = (z - middle) / half;
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn without_pressure_the_skin_has_its_own_tone_and_with_it_that_of_the_scale() {
+    fn pressure_replaces_the_skin_tone() {
         let palette = palette();
         let (columns, rows) = palette.size;
         let at = |column: u32, row: u32| palette.colours[(row * columns + column) as usize];

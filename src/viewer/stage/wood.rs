@@ -5,15 +5,15 @@ use crate::viewer::palette::{Paint, Palette, mix};
 
 /// Thickness of a table's top, m.
 pub(super) const THICKNESS: f32 = 0.022;
-/// What is left free around the things on it, m.
+/// Margin around the objects on it, m.
 const MARGIN: f32 = 0.34;
-/// Planks side by side.
+/// Number of planks.
 const PLANKS: f32 = 6.0;
 const LIGHT: Colour = [0.77, 0.68, 0.55];
 const DARK: Colour = [0.58, 0.47, 0.36];
 const GAP: Colour = [0.40, 0.32, 0.25];
 
-/// The top of a wooden table at height zero, under things within a box: least and greatest x and z.
+/// The top of a wooden table at height zero, under objects within a range of x and z.
 pub(super) fn table([low, high]: [[f32; 2]; 2]) -> Painted {
     let (low, high) = (low.map(|c| c - MARGIN), high.map(|c| c + MARGIN));
     let mut table = Painted { opacity: 1.0, roughness: 0.62, colour: LIGHT, ..Painted::default() };
@@ -22,7 +22,7 @@ pub(super) fn table([low, high]: [[f32; 2]; 2]) -> Painted {
         let [x, z] = [if right { high[0] } else { low[0] }, if front { high[1] } else { low[1] }];
         [x, if up { 0.0 } else { -THICKNESS }, z]
     };
-    // Seen from outside, counter-clockwise; what is below nobody sees.
+    // Counter-clockwise seen from outside; the underside is omitted.
     let sides = [
         ([0.0, 1.0, 0.0], [at(false, true, true), at(true, true, true), at(true, true, false), at(false, true, false)]),
         ([0.0, 0.0, 1.0], [at(false, false, true), at(true, false, true), at(true, true, true), at(false, true, true)]),
@@ -41,7 +41,7 @@ pub(super) fn table([low, high]: [[f32; 2]; 2]) -> Painted {
         for corner in corners {
             table.vertices.push(corner);
             table.normals.push(normal);
-            // The grain runs along X, and goes on down the long sides.
+            // The grain runs along X, and continues down the long sides.
             let down = if normal[2] == 0.0 { 0.0 } else { -corner[1] / (high[1] - low[1]) };
             let across = (corner[2] - low[1]) / (high[1] - low[1]);
             places.push([(corner[0] - low[0]) / (high[0] - low[0]), (across - down).abs()]);
@@ -52,11 +52,11 @@ pub(super) fn table([low, high]: [[f32; 2]; 2]) -> Painted {
     table
 }
 
-/// The colour of planks that lie along the first coordinate.
+/// The colour of planks along the first coordinate.
 fn wood(along: f32, across: f32) -> Colour {
     let plank = (PLANKS * across).floor();
     let within = PLANKS * across - plank;
-    // No plank continues its neighbour.
+    // The pattern is discontinuous between planks.
     let along = along + 0.37 * plank;
     let bend = 0.9 * noise(2.5 * along, 3.0 * across + plank);
     let rings = 0.5 + 0.5 * (std::f32::consts::TAU * (3.0 * within + bend)).sin();
@@ -68,7 +68,7 @@ fn wood(along: f32, across: f32) -> Colour {
     mix(GAP, colour, (edge / 0.012).clamp(0.35, 1.0))
 }
 
-/// Smooth noise from 0 to 1 with a cell of one.
+/// Smooth noise from 0 to 1 with a cell size of one.
 fn noise(x: f32, y: f32) -> f32 {
     let smooth = |t: f32| t * t * (3.0 - 2.0 * t);
     let (i, j) = (x.floor(), y.floor());
@@ -77,7 +77,7 @@ fn noise(x: f32, y: f32) -> f32 {
     row(j) * (1.0 - v) + row(j + 1.0) * v
 }
 
-/// A number from 0 to 1 that looks random, the same for the same cell.
+/// A hash of a cell, from 0 to 1.
 fn hash(i: f32, j: f32) -> f32 {
     let mut bits = (i as i32 as u32).wrapping_mul(0x9e37_79b1) ^ (j as i32 as u32).wrapping_mul(0x85eb_ca77);
     bits = (bits ^ (bits >> 15)).wrapping_mul(0x2c1b_3c6d);
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_reaches_beyond_what_is_on_it_and_is_wound_outward() {
+    fn a_table_exceeds_its_objects_and_is_wound_outward() {
         let table = table([[-0.1, -0.2], [0.3, 0.0]]);
         let reach =
             |i: usize| table.vertices.iter().map(|p| p[i]).fold([f32::MAX, f32::MIN], |[l, h], x| [l.min(x), h.max(x)]);

@@ -14,7 +14,7 @@ use crate::viewer::lens::Lens;
 use crate::viewer::palette::Palette;
 use crate::viewer::{Camera, Colour, Figure, Painted};
 
-/// Half of the side of the ground, in the renderer's space.
+/// Half size of the ground, in the renderer's space.
 const GROUND: f32 = 600.0;
 
 /// Cells of the grid to each side, and their size, m.
@@ -23,15 +23,15 @@ const CELL: f32 = 0.05;
 const GRID: Colour = [0.78, 0.79, 0.82];
 const PLUMB: Colour = [0.35, 0.45, 0.60];
 
-/// What is on the graphics card. Only what has changed since the last frame goes there again.
+/// Objects on the graphics card. Only changes since the last frame are uploaded.
 pub struct Canvas {
     /// The scene to render.
     pub scene: SceneNode3d,
     meshes: Vec<Shown>,
     ground: Option<(f32, SceneNode3d)>,
-    /// What everything is drawn with, in place of kiss3d's material.
+    /// The material of all objects, instead of kiss3d's.
     material: Option<Shared>,
-    /// Pixels drawn for a pixel of the screen.
+    /// Resolution scale of the 3D view.
     scale: f32,
 }
 
@@ -43,14 +43,14 @@ struct Shown {
 }
 
 impl Canvas {
-    /// Nothing yet, lit for a camera.
+    /// Empty, lit for a camera.
     pub fn new(camera: &Camera, size: (u32, u32), material: Option<Shared>) -> Self {
         let mut scene = SceneNode3d::empty();
         add_lights(&mut scene, &View::new(camera, size), Vec3::Y);
         Self { scene, meshes: Vec::new(), ground: None, material, scale: 1.0 }
     }
 
-    /// Lines are that much thinner where fewer pixels are drawn.
+    /// Lines are thinner at a lower resolution.
     pub fn set_scale(&mut self, scale: f32) {
         self.scale = scale;
     }
@@ -94,7 +94,7 @@ impl Canvas {
         self.meshes.drain(count..).for_each(|mut shown| shown.node.detach());
     }
 
-    /// A grid on the ground at some height, and a vertical line from the driven palm to the ground, which shows how high the hand is.
+    /// A grid on the ground at some height, and a vertical line from the driven palm to the ground.
     pub fn mark_ground(
         &self,
         height: f32,
@@ -155,7 +155,7 @@ impl Shown {
         shown
     }
 
-    /// Whether another mesh fits on what is on the card already.
+    /// Whether a mesh can reuse the buffers on the card.
     fn is_alike(&self, mesh: &Painted) -> bool {
         let own = &self.mesh;
         own.vertices.len() == mesh.vertices.len()
@@ -166,7 +166,7 @@ impl Shown {
     }
 
     fn update(&mut self, mesh: Painted, eye: &Lens) {
-        // What is seen before everything else moves with the eye.
+        // Foreground marks move with the eye.
         if mesh.in_front || mesh.vertices != self.mesh.vertices {
             let refill = |own: &mut Vec<Vec3>| {
                 own.clear();

@@ -3,22 +3,22 @@ use std::collections::BTreeSet;
 use super::keys::{Act, BINDINGS, Key};
 use super::puppet::Steer;
 
-/// What a person does with mouse and keyboard.
+/// Input events of mouse and keyboard.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Input {
-    /// A key goes down; a held key says so again and again.
+    /// Key pressed; repeated while it is held.
     Down(Key),
-    /// A key comes up.
+    /// Key released.
     Up(Key),
-    /// A button of the mouse goes down or comes up.
+    /// Mouse button pressed or released.
     Button(Button, bool),
-    /// The pointer is at a pixel.
+    /// Pointer moved to a pixel.
     Pointer([f32; 2]),
-    /// The wheel turns by so many notches, away from the person.
+    /// Wheel turned by a number of notches, away from the user.
     Wheel(f32),
-    /// Shift and control are held, or not.
+    /// State of shift and control.
     Modifiers(Modifiers),
-    /// The window is left: nothing is held any more.
+    /// Focus lost: nothing is held any more.
     Leave,
 }
 
@@ -33,7 +33,7 @@ pub enum Button {
     Right,
 }
 
-/// Keys that change what others do.
+/// Modifier keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Modifiers {
     /// Shift.
@@ -42,7 +42,7 @@ pub struct Modifiers {
     pub control: bool,
 }
 
-/// From what a person does to what is to happen.
+/// Converts input events to actions.
 #[derive(Clone, Debug, Default)]
 pub struct Controls {
     /// Whether a hand is driven.
@@ -51,21 +51,21 @@ pub struct Controls {
     buttons: BTreeSet<u8>,
     pointer: Option<[f32; 2]>,
     modifiers: Modifiers,
-    /// Where the left button went down, while the pointer has not moved away since.
+    /// Position of the left button press, while the pointer has not moved away.
     click: Option<[f32; 2]>,
     /// Whether an object is pulled.
     pulls: bool,
 }
 
-/// A click moves the pointer no farther than this, in pixels.
+/// Maximum pointer motion of a click, in pixels.
 const CLICK: f32 = 4.0;
 
-/// How much nearer a notch of the wheel brings the camera, and how far it curls the fingers.
+/// Zoom factor and finger curl per notch of the wheel.
 const NOTCH_ZOOM: f32 = 1.12;
 const NOTCH_CURL: f64 = 0.08;
 
 impl Controls {
-    /// What an input makes happen.
+    /// The actions of an input event.
     pub fn take(&mut self, input: Input) -> Option<Act> {
         match input {
             Input::Down(key) => self.down(key),
@@ -123,7 +123,7 @@ impl Controls {
         self.click.take().map(Act::Select)
     }
 
-    /// Where the held arrows move the driven palm, or turn it with shift.
+    /// Motion of the driven palm by held arrow keys, or its rotation with shift.
     fn glide(&self) -> Option<Act> {
         let mut sum = [0.0; 3];
         for direction in self.held.iter().filter_map(|key| match key {
@@ -135,7 +135,7 @@ impl Controls {
         self.allowed(if self.modifiers.shift { Act::Glide([0.0; 3], sum) } else { Act::Glide(sum, [0.0; 3]) })
     }
 
-    /// Keys that are held; when the window is left, they have to be let go.
+    /// Held keys; released when the focus is lost.
     pub fn held(&self) -> Vec<Key> {
         self.held.clone()
     }
@@ -156,7 +156,7 @@ impl Controls {
         self.allowed(act)
     }
 
-    /// What is meant for a hand happens only if one is driven.
+    /// Actions on a hand need a driven hand.
     fn allowed(&self, act: Act) -> Option<Act> {
         let of_hand = matches!(act, Act::Steer(_) | Act::Push(_) | Act::Drag(_) | Act::Twist(_) | Act::Glide(..));
         (self.driving || !of_hand).then_some(act)
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn arrows_glide_in_six_directions_as_long_as_they_are_held() {
+    fn held_arrows_move_in_six_directions() {
         let mut controls = Controls { driving: true, ..Controls::default() };
         for arrow in Arrow::ALL {
             let down = controls.take(Input::Down(Key::Arrow(arrow)));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn held_keys_say_when_they_come_up_and_do_not_stutter() {
+    fn held_keys_report_release_without_repeats() {
         let mut controls = Controls { driving: true, ..Controls::default() };
         let (grip, step) = (Key::Char('g'), Key::Char('.'));
         assert_eq!(controls.take(Input::Down(grip)), Some(Act::Steer(Steer::Grip(true))));

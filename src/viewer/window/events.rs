@@ -8,30 +8,30 @@ use super::controls::{Button, Controls, Input, Modifiers};
 use super::keys::{Act, Arrow, Key};
 use super::layout::Layout;
 
-/// Scroll units of the window in a notch of the wheel.
+/// Scroll units per notch of the wheel.
 const NOTCH: f64 = 10.0;
 
-/// From the events of the window to what is to happen.
+/// Converts window events to actions.
 #[derive(Default)]
 pub struct Events {
-    /// What stands on the keys that are down, whatever the layout of the keyboard.
+    /// Symbols of the pressed keys, independent of the keyboard layout.
     down: HashMap<event::Key, Key>,
-    /// Where the pointer is, in pixels.
+    /// Pointer position, in pixels.
     pointer: [f32; 2],
-    /// Whether a button went down over the scene and not over a panel.
+    /// Whether a button was pressed over the scene instead of a panel.
     grabbed: bool,
 }
 
 impl Events {
-    /// Everything since the last frame. Keys are kept from the panels unless one is being typed into.
+    /// All events since the last frame. Keys do not go to the panels unless a text field has the focus.
     pub fn take(&mut self, window: &Window, layout: &Layout, controls: &mut Controls) -> Vec<Act> {
         let typing = window.is_egui_capturing_keyboard();
-        // By where the pointer was when it happened, not where the last frame saw it: frames can be slow.
+        // Uses the pointer position at the event, not at the last frame: frames can be slow.
         let panels = window.egui_context();
         let covered = |[x, y]: [f32; 2]| {
             let scale = panels.pixels_per_point();
             let at = [x / scale, y / scale];
-            // The background layer of egui covers the whole window; panels and popups are above it.
+            // egui's background layer covers the whole window; panels and popups are above it.
             let layer = panels.layer_id_at(pos2(at[0], at[1]));
             !layout.is_scene(at) || layer.is_some_and(|layer| layer.order != Order::Background)
         };
@@ -51,7 +51,7 @@ impl Events {
                     control: modifiers.contains(event::Modifiers::Control),
                 })));
             }
-            // A key that writes something is known by what it writes, which comes next.
+            // A text key is identified by the following text event.
             if let (Some(key), WindowEvent::Char(character)) = (pressed.take(), &event.value)
                 && !character.is_control()
             {
@@ -108,7 +108,7 @@ impl Events {
     }
 }
 
-/// Keys that write nothing.
+/// Keys without text.
 fn named(key: event::Key) -> Option<Key> {
     use event::Key as Other;
     const FUNCTIONS: [Other; 6] = [Other::F1, Other::F2, Other::F3, Other::F4, Other::F5, Other::F6];

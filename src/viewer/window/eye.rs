@@ -3,11 +3,11 @@ use kiss3d::glamx::Vec3;
 use crate::viewer::Camera;
 use crate::viewer::lens::Lens;
 
-/// Units of the renderer in a metre: a hand is then about as far away as shadows and clipping are tuned for. It never changes, so what does
-/// not move is put on the graphics card once.
+/// Renderer units per metre: a hand is then about as far away as shadows and clipping are tuned for. It is constant, so
+/// that static objects are uploaded only once.
 const SCALE: f32 = 25.0;
 
-/// The lens of a camera in the renderer's space, in a window of some size, and how far away it looks.
+/// The camera in the renderer's space for a window size, and its viewing distance.
 pub fn lens(camera: &Camera, size: (u32, u32)) -> (Lens, f32) {
     let [eye, target] = [camera.eye, camera.target].map(place);
     let distance = eye.distance(target).max(1e-3);

@@ -1,11 +1,11 @@
-//! The table of keys: what a key does, what is said about it on the screen, and the page of the manual.
+//! The key table: actions, on-screen help, and the manual page.
 
 use super::puppet::Steer;
 use crate::hand::POSES;
 use crate::tracking::Finger;
 use crate::viewer::Layers;
 
-/// A key by what stands on it.
+/// A key by its symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     /// A character, in lower case.
@@ -18,11 +18,11 @@ pub enum Key {
     Home,
     /// Tabulator.
     Tab,
-    /// An arrow or a page key, by the direction in which it moves the palm.
+    /// An arrow or page key, by the direction in which it moves the palm.
     Arrow(Arrow),
 }
 
-/// A direction as it is seen by the person: to the right, up, away, or the opposite.
+/// A direction as seen by the user: right, up, away, or the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arrow {
     /// Left arrow.
@@ -43,7 +43,7 @@ impl Arrow {
     /// Every one.
     pub const ALL: [Arrow; 6] = [Self::Left, Self::Right, Self::Away, Self::Towards, Self::Up, Self::Down];
 
-    /// To the right, up, and away from the person.
+    /// Right, up, and away from the user.
     pub fn direction(self) -> [f64; 3] {
         match self {
             Self::Left => [-1.0, 0.0, 0.0],
@@ -56,77 +56,77 @@ impl Arrow {
     }
 }
 
-/// What a key or the mouse makes happen.
+/// Actions of keys and mouse.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Act {
-    /// Stands still, or goes on.
+    /// Pause or continue.
     Pause,
     /// One step.
     Step,
-    /// The next faster speed, or slower.
+    /// Next faster or slower speed.
     Speed(i32),
-    /// From the start again.
+    /// Restart.
     Restart,
     /// Another scene.
     Next(i32),
-    /// The next value of a law: method, friction or pressure.
+    /// Next value of a law: method, friction or pressure.
     Law(usize),
     /// A layer, by its number.
     Layer(usize),
-    /// Takes the next hand over, after the last gives back.
+    /// Take over the next hand; release after the last.
     TakeHand,
-    /// Something for the hand that is driven.
+    /// An action on the driven hand.
     Steer(Steer),
-    /// Turns the camera by so many pixels.
+    /// Rotate the camera by pixels.
     Orbit([f32; 2]),
-    /// Shifts it by so many pixels.
+    /// Pan the camera by pixels.
     Pan([f32; 2]),
-    /// Brings it nearer by a factor.
+    /// Zoom by a factor.
     Zoom(f32),
-    /// Puts it where it was at first.
+    /// Reset the camera.
     ResetCamera,
-    /// Has it follow the hand, or not.
+    /// Toggle following the hand.
     Follow,
-    /// Moves the driven palm across the view by so many pixels.
+    /// Move the driven palm across the view by pixels.
     Drag([f32; 2]),
-    /// Moves it away from the eye, by so many notches of the wheel.
+    /// Move it away from the eye by notches of the wheel.
     Push(f32),
-    /// Turns it by so many pixels.
+    /// Rotate it by pixels.
     Twist([f32; 2]),
-    /// Moves it as long as keys are held, and turns it: to the right, up, away from the person.
+    /// Move and rotate it while keys are held: right, up, away from the user.
     Glide([f64; 3], [f64; 3]),
-    /// Takes hold of the object at a pixel.
+    /// Grab the object at a pixel.
     Grab([f32; 2]),
-    /// Moves the end of the spring on it by so many pixels.
+    /// Move the end of the spring by pixels.
     Tug([f32; 2]),
-    /// Moves that end away from the eye, by so many notches of the wheel.
+    /// Move that end away from the eye by notches of the wheel.
     TugAway(f32),
-    /// Lets go of it.
+    /// Release it.
     LetGo,
-    /// Selects the body at a pixel.
+    /// Select the body at a pixel.
     Select([f32; 2]),
-    /// Shows the panels, or not.
+    /// Toggle the panels.
     Panels,
-    /// Shows the scene tree, or not.
+    /// Toggle the scene tree.
     Tree,
-    /// Shows the keys, or not.
+    /// Toggle the key list.
     Help,
-    /// Writes a picture.
+    /// Write a picture.
     Picture,
-    /// Closes the window.
+    /// Close the window.
     Quit,
 }
 
-/// What happens when a key goes down, and when it comes up.
+/// Actions on press and release of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Binding {
-    /// The keys that do it.
+    /// The keys.
     pub keys: &'static [Key],
-    /// When it goes down.
+    /// On press.
     pub down: Act,
-    /// When it goes down with shift, if that is something else.
+    /// On press with shift, if different.
     pub shifted: Option<Act>,
-    /// When it comes up, if anything.
+    /// On release, if any.
     pub up: Option<Act>,
     /// Whether holding it repeats it.
     pub repeats: bool,
@@ -204,15 +204,15 @@ pub const BINDINGS: [Binding; 44] = [
     tap(&[Key::Char('q'), Key::Escape], Act::Quit),
 ];
 
-/// A part of the list of keys.
+/// A section of the key list.
 pub struct Section {
     /// Its heading.
     pub title: &'static str,
-    /// Keys as they are shown, and what they do.
+    /// Keys as shown, and their actions.
     pub rows: Vec<(String, String)>,
 }
 
-/// The list of keys for people. Every key of the table is in it.
+/// The key list for display. It contains every key of the table.
 pub fn sections() -> Vec<Section> {
     let rows = |rows: &[(&str, &str)]| rows.iter().map(|(keys, says)| (keys.to_string(), says.to_string())).collect();
     let layer_keys = BINDINGS.iter().filter_map(|binding| match binding.down {
@@ -234,13 +234,13 @@ pub fn sections() -> Vec<Section> {
         Section {
             title: "Your hand",
             rows: rows(&[
-                ("H or Tab", "take a hand over, give it back"),
+                ("H or Tab", "take over a hand, release it"),
                 ("drag", "move the palm across the view"),
                 ("wheel while dragging, W S", "away from you, towards you"),
                 ("← → ↑ ↓ (hold)", "move the palm left, right, away from you, towards you"),
                 ("Page Up, Page Down (hold)", "move the palm up, down"),
-                ("Shift + right drag, Shift + ← → ↑ ↓ Page Up Page Down", "turn the palm"),
-                ("G (hold)", "close around what is there; let go to open"),
+                ("Shift + right drag, Shift + ← → ↑ ↓ Page Up Page Down", "rotate the palm"),
+                ("G (hold)", "grasp; release to open"),
                 ("Z X C V B (hold)", "curl thumb, index, middle, ring, little; with Shift stretch"),
                 ("Shift + wheel", "curl all fingers"),
                 ("F1 … F6", &poses),
@@ -249,7 +249,7 @@ pub fn sections() -> Vec<Section> {
         Section {
             title: "Objects",
             rows: rows(&[
-                ("click", "select: pose, speed, mass, contacts and forces are shown"),
+                ("click", "select and show pose, speed, mass, contacts and forces"),
                 ("Ctrl + drag", "pull with a spring"),
                 ("wheel while pulling", "away from you, towards you"),
             ]),
@@ -257,11 +257,11 @@ pub fn sections() -> Vec<Section> {
         Section {
             title: "Camera",
             rows: rows(&[
-                ("right drag, or drag while no hand is taken", "turn"),
-                ("middle drag, or Shift + drag", "shift"),
-                ("wheel", "nearer, farther"),
-                ("E", "follow the hand, or not"),
-                ("Home", "back to where it was"),
+                ("right drag, or drag without a driven hand", "rotate"),
+                ("middle drag, or Shift + drag", "pan"),
+                ("wheel", "zoom"),
+                ("E", "follow the hand on or off"),
+                ("Home", "reset"),
             ]),
         },
         Section { title: "Layers", rows: layer_keys.collect() },
@@ -294,11 +294,11 @@ fn shown(keys: &[Key]) -> String {
     keys.iter().map(name).collect::<Vec<_>>().join(" ")
 }
 
-/// The list of keys as a part of the manual.
+/// The key list as part of the manual.
 pub fn manual() -> String {
     let mut text = String::new();
     for section in sections() {
-        text += &format!("\n## {}\n\n| keys | what they do |\n|---|---|\n", section.title);
+        text += &format!("\n## {}\n\n| keys | action |\n|---|---|\n", section.title);
         for (keys, says) in section.rows {
             text += &format!("| {keys} | {says} |\n");
         }
@@ -312,7 +312,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn no_key_does_two_things() {
+    fn keys_are_unique() {
         let mut seen = BTreeSet::new();
         for key in BINDINGS.iter().flat_map(|binding| binding.keys) {
             assert!(seen.insert(format!("{key:?}")), "{key:?}");

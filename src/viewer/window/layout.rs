@@ -1,6 +1,6 @@
 use kiss3d::egui::{Rect, Vec2, pos2};
 
-/// Where everything is in the window, in points. Nothing overlaps.
+/// Layout of the window, in points. Nothing overlaps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layout {
     /// Name, hints and speeds.
@@ -11,13 +11,13 @@ pub struct Layout {
     pub right: Option<Rect>,
     /// Time.
     pub bottom: Option<Rect>,
-    /// What is wrong.
+    /// Error message.
     pub error: Option<Rect>,
     /// The 3D view.
     pub scene: Rect,
 }
 
-/// What is to be laid out.
+/// Input of the layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Whether panels are shown at all.
@@ -30,10 +30,10 @@ pub struct Wanted {
 
 const TOP: f32 = 46.0;
 const BOTTOM: f32 = 34.0;
-/// Side panels take a part of the width within these bounds.
+/// Range of the width of side panels.
 const RIGHT: [f32; 2] = [256.0, 300.0];
 const LEFT: [f32; 2] = [170.0, 250.0];
-/// The 3D view is never narrower while there are side panels.
+/// Minimum width of the 3D view with side panels.
 const SCENE: f32 = 220.0;
 const ERROR_LINE: f32 = 17.0;
 
@@ -72,7 +72,7 @@ impl Layout {
         Self { top, left, right, bottom, error, scene }
     }
 
-    /// Whether something at a point, in points, is the 3D view.
+    /// Whether a point, in points, is in the 3D view.
     pub fn is_scene(&self, at: [f32; 2]) -> bool {
         self.scene.contains(pos2(at[0], at[1]))
     }

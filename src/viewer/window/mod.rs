@@ -1,7 +1,8 @@
-//! The window: it shows what a simulation in another thread reports, and sends commands to it. Neither waits for the other.
+//! The window: it shows the reports of a simulation in another thread, and sends commands to it. Neither waits for the
+//! other.
 //!
-//! What mouse and keyboard mean is decided without kiss3d, in `keys`, `controls`, `orbit` and `puppet`, so that it can be tested without a
-//! display.
+//! Mouse and keyboard input is interpreted without kiss3d, in `keys`, `controls`, `orbit` and `puppet`, so that it can
+//! be tested without a display.
 
 mod canvas;
 mod controls;
@@ -24,9 +25,7 @@ mod tree;
 pub use controls::{Button, Controls, Input, Modifiers};
 pub use kept::Kept;
 pub use keys::{Act, Arrow, Key, manual};
-pub use link::{
-    BodyInfo, Card, Command, Cost, DeviceInfo, Latest, Link, Motion, Parameter, Pull, Report, Sample, Trace,
-};
+pub use link::{BodyInfo, Card, Command, Cost, DeviceInfo, Link, Motion, Parameter, Pull, Report, Sample, Trace};
 pub use orbit::Orbit;
-pub use puppet::{Feeling, Puppet, Steer};
+pub use puppet::{DrivenHand, Feeling, Steer};
 pub use show::{Drawn, FrameLog, Options, Shown, WindowError, probe, show};

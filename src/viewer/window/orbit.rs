@@ -5,13 +5,13 @@ use super::puppet::Steer;
 use crate::math::Vec3;
 use crate::viewer::Camera;
 
-/// A camera that goes around a point.
+/// An orbiting camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Orbit {
     target: Vec3,
-    /// About the vertical, rad; 0 from +Z.
+    /// Azimuth, rad; 0 from +Z.
     azimuth: f64,
-    /// Over the horizon, rad.
+    /// Elevation above the horizon, rad.
     elevation: f64,
     distance: f64,
     field_of_view: f64,
@@ -19,16 +19,16 @@ pub struct Orbit {
     height: f64,
 }
 
-/// A drag across the height of the window turns by half a turn.
+/// A drag across the height of the window is half a turn.
 const TURN: f64 = std::f64::consts::PI;
-/// How far a notch of the wheel moves a palm, m.
+/// Palm motion per notch of the wheel, m.
 const NOTCH: f64 = 0.01;
-/// How fast held keys move a palm, m/s, and turn it, rad/s.
+/// Speed of the palm by held keys, m/s and rad/s.
 const GLIDE: f64 = 0.12;
 const SPIN: f64 = 0.9;
 
 impl Orbit {
-    /// Sees what a camera sees.
+    /// Starts from a camera.
     pub fn of(camera: &Camera) -> Self {
         let point = |p: [f32; 3]| Vec3::from(p.map(f64::from));
         let away = point(camera.eye) - point(camera.target);
@@ -43,7 +43,7 @@ impl Orbit {
         }
     }
 
-    /// The camera as it stands.
+    /// The current camera.
     pub fn camera(&self) -> Camera {
         let single = |v: Vec3| [v.x as f32, v.y as f32, v.z as f32];
         let (eye, up) = (self.target + self.distance * self.back(), Vec3::y());
@@ -55,34 +55,34 @@ impl Orbit {
         }
     }
 
-    /// Takes in how high the window is.
+    /// Sets the height of the window.
     pub fn set_height(&mut self, pixels: u32) {
         self.height = f64::from(pixels.max(1));
     }
 
-    /// Turns as if what is seen were dragged.
+    /// Rotates as if the scene were dragged.
     pub fn turn(&mut self, [right, down]: [f32; 2]) {
         self.azimuth -= TURN * f64::from(right) / self.height;
         let most = FRAC_PI_2 - 0.01;
         self.elevation = (self.elevation + TURN * f64::from(down) / self.height).clamp(-most, most);
     }
 
-    /// Shifts as if what is seen were dragged.
+    /// Pans as if the scene were dragged.
     pub fn pan(&mut self, by: [f32; 2]) {
         self.target -= self.across(by, &self.target);
     }
 
-    /// Goes nearer by a factor.
+    /// Zooms in by a factor.
     pub fn zoom(&mut self, factor: f32) {
         self.distance = (self.distance / f64::from(factor)).clamp(0.03, 20.0);
     }
 
-    /// Looks at what has moved.
+    /// Moves the target.
     pub fn shift(&mut self, by: Vec3) {
         self.target += by;
     }
 
-    /// What something that is done in the view is for a hand whose palm is there.
+    /// Converts an action in the view to one for a hand with this palm.
     pub fn steer(&self, act: &Act, palm: &Vec3) -> Option<Steer> {
         match *act {
             Act::Steer(wish) => Some(wish),
@@ -94,7 +94,7 @@ impl Orbit {
         }
     }
 
-    /// How a point has to move to stay under a pointer that moves by some pixels.
+    /// Motion of a point under a pointer that moves by some pixels.
     pub fn across(&self, [right, down]: [f32; 2], point: &Vec3) -> Vec3 {
         let eye = self.target + self.distance * self.back();
         let depth = (eye - point).dot(&self.back()).max(0.1 * self.distance);
@@ -102,23 +102,24 @@ impl Orbit {
         metres * (f64::from(right) * self.right() - f64::from(down) * self.up())
     }
 
-    /// How far some notches of the wheel move a palm away.
+    /// Palm motion of some notches of the wheel.
     pub fn away(&self, notches: f32) -> Vec3 {
         -NOTCH * f64::from(notches) * self.back()
     }
 
-    /// How a drag turns what is held, as a rotation vector.
+    /// Rotation vector of a drag.
     pub fn twist(&self, [right, down]: [f32; 2]) -> Vec3 {
         TURN / self.height * (f64::from(right) * self.up() + f64::from(down) * self.right())
     }
 
-    /// A direction to the right, up and away, horizontal or vertical in the world.
+    /// A direction right, up and away, horizontal or vertical in the world.
     fn seen(&self, [right, up, away]: [f64; 3]) -> Vec3 {
         let level = Vec3::new(-self.azimuth.sin(), 0.0, -self.azimuth.cos());
         right * self.right() + up * Vec3::y() + away * level
     }
 
-    /// Left and right turn about the vertical, up and down about the horizontal of the view, the page keys about the direction of view.
+    /// Left and right rotate about the vertical, up and down about the horizontal of the view, the page keys about the
+    /// view direction.
     fn turned(&self, [right, up, away]: [f64; 3]) -> Vec3 {
         let level = Vec3::new(-self.azimuth.sin(), 0.0, -self.azimuth.cos());
         right * Vec3::y() - away * self.right() + up * level
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_camera_it_was_made_of() {
+    fn orbit_round_trips_the_camera() {
         let camera = orbit().camera();
         for (is, was) in camera.eye.iter().chain(&camera.target).zip([0.3, 0.4, 0.5, 0.1, 0.2, 0.0]) {
             assert!((is - was).abs() < 1e-6, "{camera:?}");
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dragged_stays_under_the_pointer() {
+    fn a_dragged_point_stays_under_the_pointer() {
         let (orbit, size) = (orbit(), (900, 600));
         let point = Vec3::new(0.05, 0.15, 0.1);
         let seen = |p: Vec3| orbit.camera().project(size, [p.x as f32, p.y as f32, p.z as f32]).expect("in front");
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ray_goes_through_what_is_seen_at_its_pixel() {
+    fn a_ray_passes_through_the_point_at_its_pixel() {
         let (orbit, point) = (orbit(), Vec3::new(0.05, 0.15, 0.1));
         let seen = orbit.camera().project((900, 600), [0.05, 0.15, 0.1]).expect("in front");
         let (eye, towards) = orbit.ray(seen, [900.0, 600.0]);
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_move_level_and_plumb() {
+    fn keys_move_horizontally_and_vertically() {
         let orbit = orbit();
         for (keys, axis) in [([0.0, 1.0, 0.0], Vec3::y()), ([1.0, 0.0, 0.0], orbit.right())] {
             let Some(Steer::Glide(by, _)) = orbit.steer(&Act::Glide(keys, [0.0; 3]), &Vec3::zeros()) else { panic!() };
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pan_drags_the_picture_and_a_turn_keeps_the_target() {
+    fn a_pan_moves_the_target_and_a_rotation_keeps_it() {
         let mut orbit = orbit();
         let (size, point) = ((900, 600), [0.1, 0.2, 0.0]);
         let before = orbit.camera().project(size, point).expect("in front");

@@ -10,7 +10,7 @@ use super::link::{Card, Command, Parameter, Report};
 use super::plots::Plot;
 use super::show::Drawn;
 use super::tree;
-use crate::body::BodyKind;
+use crate::body::BodyId;
 use crate::viewer::palette::scale;
 use crate::viewer::{Layers, Legend};
 
@@ -19,11 +19,11 @@ pub const BAD: Color32 = Color32::from_rgb(176, 28, 28);
 const DARK: Color32 = Color32::from_rgb(90, 10, 10);
 const FORCE: Color32 = Color32::from_rgb(190, 70, 40);
 pub const TIME: Color32 = Color32::from_rgb(40, 95, 160);
-/// The ground of every panel; nothing shows through.
+/// Opaque background of all panels.
 const GROUND: Color32 = Color32::from_rgb(250, 250, 252);
 const LINE: Color32 = Color32::from_rgb(205, 208, 214);
 
-/// What is around the scene.
+/// The panels around the scene.
 #[derive(Default)]
 pub struct Panels {
     /// Whether the list of keys is shown.
@@ -31,31 +31,31 @@ pub struct Panels {
     /// Shown until the next message.
     pub note: Option<String>,
     /// The selected body.
-    pub selected: Option<BodyKind>,
-    /// The result that was closed.
+    pub selected: Option<BodyId>,
+    /// The closed result card.
     put_away: Option<Card>,
     /// The parameter that is being dragged, and its value.
     dragged: Option<(String, f64)>,
-    /// Where the sliders and buttons were drawn, in points, by what they change.
+    /// Rectangles of sliders and buttons, in points, by what they change.
     pub places: Vec<(String, Rect)>,
-    /// What a column to be plotted has in its name.
+    /// Filter of the column names.
     filter: String,
     is_dressed: bool,
 }
 
-/// What the panels want.
+/// Requests of the panels.
 #[derive(Default)]
 pub struct Wishes {
-    /// Things that keys could do too.
+    /// Actions that keys have too.
     pub acts: Vec<Act>,
-    /// Things for the simulation.
+    /// Commands for the simulation.
     pub commands: Vec<Command>,
-    /// Other settings of the window.
+    /// Changed settings of the window.
     pub kept: Option<Kept>,
 }
 
 impl Panels {
-    /// What there is to be laid out.
+    /// Input of the layout.
     pub fn wanted(&self, report: &Report, kept: &Kept) -> Wanted {
         let error_lines = report.error.as_ref().map_or(0, |error| error.lines().count());
         Wanted { panels: kept.panels, tree: kept.shows_tree(kept.size.0), error_lines }
@@ -138,11 +138,11 @@ impl Panels {
             (Some(note), _, _) => note.clone(),
             (None, _, Some(hand)) => {
                 let name = report.hands.get(hand).map_or("", String::as_str);
-                format!("You drive the {name} hand: drag or arrow keys move it, hold G to grasp, H gives it back")
+                format!("You drive the {name} hand: drag or arrow keys move it, hold G to grasp, H releases it")
             }
             (None, Some(message), None) => message.clone(),
-            (None, None, None) if !report.hands.is_empty() => "H takes the hand over, Ctrl + drag pulls objects".into(),
-            _ => "Ctrl + drag pulls objects, drag turns the view".into(),
+            (None, None, None) if !report.hands.is_empty() => "H takes over the hand, Ctrl + drag pulls objects".into(),
+            _ => "Ctrl + drag pulls objects, drag rotates the view".into(),
         };
         ui.add(kiss3d::egui::Label::new(RichText::new(hint).size(12.5)).truncate());
     }
@@ -190,7 +190,7 @@ impl Panels {
         CollapsingHeader::new("Add a plot").default_open(false).show(ui, |ui| {
             ui.add(
                 kiss3d::egui::TextEdit::singleline(&mut self.filter)
-                    .hint_text("part of a name, as cube.y")
+                    .hint_text("part of a name, such as cube.y")
                     .desired_width(width - 40.0),
             );
             let words: Vec<String> = self.filter.split_whitespace().map(str::to_lowercase).collect();
@@ -337,7 +337,7 @@ fn numbers(ui: &mut Ui, report: &Report) {
         ("residual", format!("{:.0e}", statistics.residual)),
         ("groups", statistics.groups.to_string()),
         ("not converged", statistics.unconverged.to_string()),
-        ("deepest", format!("{:.2} mm", 1e3 * statistics.penetration)),
+        ("penetration", format!("{:.2} mm", 1e3 * statistics.penetration)),
         ("steps", report.steps.to_string()),
     ];
     // The stages that the method has.
@@ -356,7 +356,7 @@ fn numbers(ui: &mut Ui, report: &Report) {
     });
 }
 
-/// What moves the hands, and whether it does.
+/// Devices and their states.
 fn devices(ui: &mut Ui, report: &Report) {
     for device in &report.devices {
         let colour = if device.is_good { GOOD } else { BAD };
@@ -368,7 +368,7 @@ fn devices(ui: &mut Ui, report: &Report) {
     }
 }
 
-/// What drawing costs, and what can be done about it.
+/// Cost of drawing, and its settings.
 fn drawing(ui: &mut Ui, report: &Report, drawn: &Drawn, kept: &mut Kept) {
     let adapter = if drawn.in_software { "software" } else { "graphics card" };
     ui.label(RichText::new(format!("{adapter}, {:.0} % of the resolution", 100.0 * drawn.scale)).size(12.0));
@@ -380,12 +380,12 @@ fn drawing(ui: &mut Ui, report: &Report, drawn: &Drawn, kept: &mut Kept) {
             ui.end_row();
         }
     });
-    let mut cost = format!("reports: {:.1} % of the time of the steps", 100.0 * report.cost.reports);
+    let mut cost = format!("reports: {:.1} % of the step time", 100.0 * report.cost.reports);
     if let Some(ratio) = report.cost.drawing {
         cost += &format!("; a step takes {ratio:.2} times as long while a frame is drawn");
     }
     ui.label(RichText::new(cost).size(11.5));
-    if ui.button("Reset the settings of the window").clicked() {
+    if ui.button("Reset the window settings").clicked() {
         *kept = Kept { size: kept.size, ..Kept::default() };
     }
 }
@@ -416,7 +416,7 @@ fn layer_boxes(ui: &mut Ui, layers: &Layers, wishes: &mut Wishes) {
     });
 }
 
-/// What colours mean, in the lower left corner of the scene.
+/// Legend in the lower left corner of the scene.
 fn legend(context: &Context, scene: Rect, legend: &Legend) {
     if legend.keys.is_empty() && legend.full_pressure.is_none() {
         return;
@@ -493,7 +493,7 @@ fn time_bar(ui: &mut Ui, report: &Report, places: &mut Vec<(String, Rect)>, wish
         ui.spacing_mut().slider_width = (ui.available_width() - 130.0).max(40.0);
         let bar = ui.add(Slider::new(&mut time, 0.0..=seconds).show_value(false).trailing_fill(true));
         places.push(("time".into(), bar.rect));
-        // A click that begins and ends within one frame does not move a slider of egui.
+        // egui sliders ignore a click that starts and ends within one frame.
         let clicked = ui.input(|input| input.pointer.interact_pos().filter(|_| input.pointer.primary_clicked()));
         let clicked = clicked.filter(|at| bar.rect.contains(*at) && !bar.changed() && !bar.drag_stopped());
         if let Some(at) = clicked {
@@ -508,11 +508,11 @@ fn time_bar(ui: &mut Ui, report: &Report, places: &mut Vec<(String, Rect)>, wish
 }
 
 fn error_lines(ui: &mut Ui, error: &str) {
-    ui.label(RichText::new("Stopped by an error; it goes on when the file is corrected").strong().color(BAD));
+    ui.label(RichText::new("Stopped by an error; continues when the file is corrected").strong().color(BAD));
     let lines: Vec<&str> = error.lines().collect();
     for (number, line) in lines.iter().enumerate() {
         match (caret(line), lines.get(number + 1).and_then(|next| caret(next))) {
-            // The caret is shown in the line above it, whatever the font.
+            // The caret is shown as a highlight in the line above it, independent of the font.
             (Some(_), _) if number > 0 => {}
             (_, Some(column)) => marked(ui, line, column),
             _ => drop(ui.label(RichText::new(*line).color(DARK))),
@@ -520,14 +520,14 @@ fn error_lines(ui: &mut Ui, error: &str) {
     }
 }
 
-/// The column of a caret in a line that holds nothing else.
+/// The column of a caret on a line of its own.
 fn caret(line: &str) -> Option<usize> {
     let column = line.chars().position(|c| c == '^')?;
     let rest = line.trim().trim_start_matches('|').trim();
     (rest == "^").then_some(column)
 }
 
-/// A line with one character that stands out.
+/// A line with one highlighted character.
 fn marked(ui: &mut Ui, line: &str, column: usize) {
     let part = |skip: usize, take: usize| line.chars().skip(skip).take(take).collect::<String>();
     let place = Some(part(column, 1)).filter(|place| !place.is_empty()).unwrap_or_else(|| "^".into());
@@ -539,7 +539,7 @@ fn marked(ui: &mut Ui, line: &str, column: usize) {
     });
 }
 
-/// A panel at a place, with an opaque ground; what does not fit is cut off.
+/// An opaque panel at a position; overflow is clipped.
 fn sheet(context: &Context, name: &'static str, at: Rect, ground: Color32, content: impl FnOnce(&mut Ui)) {
     place(context, name, at, ground, Order::Middle, content);
 }
@@ -569,7 +569,7 @@ fn place(
     });
 }
 
-/// A number in four figures at most.
+/// A number with at most four digits.
 fn short(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 {
@@ -588,7 +588,7 @@ fn short(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_caret_is_found_where_it_stands_alone() {
+    fn a_caret_line_is_detected() {
         assert_eq!(super::caret("      | ^"), Some(8));
         assert_eq!(super::caret("      |     ^"), Some(12));
         assert_eq!(super::caret("    3 | a ^ b"), None);

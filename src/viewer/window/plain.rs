@@ -22,14 +22,14 @@ use kiss3d::scene::{InstancesBuffer3d, ObjectData3d};
 /// A material that objects of kiss3d can share.
 pub type Shared = Rc<RefCell<Box<dyn Material3d + 'static>>>;
 
-/// Name among the materials of kiss3d, which it tells when a frame begins.
+/// Name among the materials of kiss3d, which notifies it when a frame starts.
 const NAME: &str = "fingerpad plain";
-/// Lights that are taken into account, and the layer they belong to.
+/// Number of lights used, and their layer.
 const LIGHTS: usize = 3;
-/// Bytes from one object's uniforms to the next; no device asks for more.
+/// Stride of the object uniforms in bytes; sufficient for all devices.
 const STRIDE: u64 = 256;
 
-/// Lights vertices, without shadows.
+/// Vertex lighting without shadows.
 pub struct Plain {
     opaque: wgpu::RenderPipeline,
     transparent: wgpu::RenderPipeline,
@@ -43,7 +43,7 @@ pub struct Plain {
     frame_is_written: bool,
 }
 
-/// What the material keeps for an object.
+/// Per-object data of the material.
 #[derive(Default)]
 struct Own {
     offset: u32,
@@ -61,7 +61,7 @@ impl GpuData for Own {
 }
 
 impl Plain {
-    /// The material, known to kiss3d on this thread.
+    /// The material, registered with kiss3d on this thread.
     pub fn shared() -> Shared {
         if let Some(known) = MaterialManager3d::get_global_manager(|manager| manager.get(NAME)) {
             return known;
@@ -129,7 +129,7 @@ impl Plain {
         numbers.extend([fog.color.r, fog.color.g, fog.color.b, ends]);
         numbers.extend([start, 0.0, 0.0, 0.0]);
         let directional = lights.lights.iter().filter(|light| matches!(light.light_type, LightType::Directional(_)));
-        // Things and marks have the same lights, one after the other; they differ in their shadows.
+        // Objects and marks have the same lights, listed twice; they differ in their shadows.
         let own: Vec<_> = directional.filter(|light| light.layers & crate::viewer::draw::THINGS != 0).collect();
         let light = |i: usize| own.get(i);
         for i in 0..LIGHTS {
@@ -304,7 +304,7 @@ impl Material3d for Plain {
         if let Ok(mut list) = mesh.normals().write() {
             vertices(2, list.ensure_on_gpu());
         }
-        // Before the list is locked: it locks it too.
+        // Before the list is locked: this call locks it too.
         let count = mesh.num_indices();
         if let Ok(mut faces) = mesh.faces().write()
             && let Some(buffer) = faces.ensure_on_gpu().filter(|_| ready)

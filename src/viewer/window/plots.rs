@@ -6,21 +6,21 @@ pub struct Plot<'p> {
     pub label: &'p str,
     /// Its unit.
     pub unit: &'p str,
-    /// Digits behind the point.
+    /// Decimal places.
     pub digits: usize,
     /// Colour of the curve.
     pub colour: Color32,
-    /// A value to compare with, drawn as a line.
+    /// A reference value, drawn as a line.
     pub mark: Option<f64>,
 }
 
 impl Plot<'_> {
-    /// Draws the curve of some values, the newest at the right.
+    /// Draws a curve of some values, the latest at the right.
     pub fn show(&self, ui: &mut Ui, width: f32, values: &[f64]) {
         self.draw(ui, width, values, [0.0, ceiling(usual(values).max(self.mark.unwrap_or(0.0)))]);
     }
 
-    /// The same for values of any sign: the scale fits them.
+    /// The same for values of any sign with an automatic scale.
     pub fn show_any(&self, ui: &mut Ui, width: f32, values: &[f64]) {
         let ends =
             values.iter().filter(|v| v.is_finite()).fold([f64::MAX, f64::MIN], |[l, h], v| [l.min(*v), h.max(*v)]);
@@ -60,7 +60,7 @@ impl Plot<'_> {
 /// Values side by side in a plot.
 const PLACES: usize = 400;
 
-/// What all but a few values stay below; a single one that is far off does not flatten the curve.
+/// A high percentile of the values, so that an outlier does not flatten the curve.
 fn usual(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -2,53 +2,53 @@ use crate::hand::{HandDescription, POSES};
 use crate::math::{Pose, Vec3, exp, log};
 use crate::tracking::{ANGLES, Finger, HandSample};
 
-/// What mouse and keyboard want of a hand.
+/// Mouse and keyboard commands for a hand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Steer {
-    /// Takes a hand over by its number, or gives it back.
+    /// Take over a hand by its number, or release it.
     Take(Option<usize>),
-    /// Moves the palm, m.
+    /// Move the palm, m.
     Move(Vec3),
-    /// Turns the palm about the world's axes, rad.
+    /// Rotate the palm about the world axes, rad.
     Turn(Vec3),
-    /// Moves the palm, m/s, and turns it about the world's axes, rad/s, until told otherwise.
+    /// Move the palm, m/s, and rotate it about the world axes, rad/s, until changed.
     Glide(Vec3, Vec3),
-    /// Begins to curl a finger (1), to stretch it (−1), or leaves it as it is (0).
+    /// Start to curl a finger (1), to stretch it (−1), or stop (0).
     Curl(Finger, i8),
-    /// Curls all fingers by a part of the way.
+    /// Curl all fingers by a fraction of their range.
     CurlAll(f64),
-    /// Closes the hand around what is there, or opens it.
+    /// Grasp or open.
     Grip(bool),
-    /// Goes to the pose of that number among [`POSES`].
+    /// Go to the pose with this index in [`POSES`].
     Pose(usize),
 }
 
-/// What a hand that is driven feels.
+/// Feedback of a driven hand.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Feeling {
-    /// Where its palm is, m.
+    /// Position of its palm, m.
     pub palm: Vec3,
     /// Sum of the normal forces on each finger, N.
     pub pressing: [f64; 5],
 }
 
-/// How fast the palm follows, m/s and rad/s, and how soon, s.
+/// Maximum speeds of the palm, m/s and rad/s, and its time constant, s.
 const SPEED: f64 = 0.8;
 const TURN: f64 = 5.0;
 const LAG: f64 = 0.05;
-/// How far the tracked palm may be from the simulated one, m: farther it would only press harder.
+/// Maximum distance of the tracked palm from the simulated one, m: a larger one would only increase the force.
 const REACH: f64 = 0.03;
-/// How far the goal may run ahead, m.
+/// Maximum lead of the goal, m.
 const FAR: f64 = 0.25;
-/// Joints follow no faster than this, rad/s.
+/// Maximum joint speed, rad/s.
 const JOINT: f64 = 5.0;
-/// Parts of the way from stretched to closed in a second: closing and opening.
+/// Closing and opening speed, in full ranges per second.
 const CLOSE: f64 = 0.6;
 const OPEN: f64 = 2.5;
-/// A finger that presses with this force has found something, and closes no further, N.
+/// A finger with this contact force stops closing, N.
 const FIRM: f64 = 1.5;
 
-/// Where a closing hand goes if nothing is in its way: base flexion, base abduction, middle and tip flexion, degrees.
+/// Fully closed hand: base flexion, base abduction, middle and tip flexion, degrees.
 const CLOSED: [[f64; 4]; 5] = [
     [34.0, 58.0, 26.0, 34.0],
     [78.0, 0.0, 62.0, 34.0],
@@ -57,9 +57,9 @@ const CLOSED: [[f64; 4]; 5] = [
     [78.0, 0.0, 62.0, 34.0],
 ];
 
-/// A hand driven by mouse and keyboard: from wishes to the samples of a tracker, smooth enough to be believed.
+/// A hand driven by mouse and keyboard: converts commands to smooth tracker samples.
 #[derive(Clone, Debug)]
-pub struct Puppet {
+pub struct DrivenHand {
     goal: Pose,
     palm: Pose,
     base: [f64; ANGLES],
@@ -71,15 +71,15 @@ pub struct Puppet {
     poses: Vec<[f64; ANGLES]>,
 }
 
-impl Puppet {
-    /// Takes a hand over where it is.
+impl DrivenHand {
+    /// Takes over a hand at its current pose.
     pub fn new(hand: &HandDescription, palm: Pose, angles: [f64; ANGLES]) -> Self {
         let poses = POSES.iter().map(|name| hand.pose(name).copied().unwrap_or(angles)).collect();
         let (rates, curls) = ([0; 5], [0.0; 5]);
         Self { goal: palm, palm, base: angles, angles, curls, rates, grip: None, glide: Default::default(), poses }
     }
 
-    /// Takes a wish in. Taking over and giving back is not for a hand to decide.
+    /// Applies a command, except taking over and releasing.
     pub fn steer(&mut self, wish: Steer) {
         match wish {
             Steer::Take(_) => {}
@@ -108,7 +108,7 @@ impl Puppet {
         }
     }
 
-    /// What a tracker would say at the end of a step of some length, s.
+    /// The tracker sample at the end of a step of some length, s.
     pub fn sample(&mut self, time: f64, h: f64, feeling: &Feeling) -> HandSample {
         self.close(h, feeling);
         self.goal.translation.vector += h * self.glide.0;
@@ -124,8 +124,8 @@ impl Puppet {
         HandSample::full(time, self.palm, self.angles)
     }
 
-    /// The tracked palm goes to its goal; what holds the simulated one up holds both back, so that a hand on the table answers at once when
-    /// it is drawn back.
+    /// Moves the tracked palm to its goal. Both are limited by the simulated palm, so that a hand on the table responds
+    /// at once when it is pulled back.
     fn follow(&mut self, part: f64, h: f64, simulated: &Vec3) {
         let (goal, palm) = (&mut self.goal.translation.vector, &mut self.palm.translation.vector);
         *palm += limited(part * (*goal - *palm), SPEED * h);
@@ -169,14 +169,14 @@ mod tests {
 
     const H: f64 = 0.01;
 
-    fn puppet() -> Puppet {
+    fn puppet() -> DrivenHand {
         let hand = builtin_hand().expect("the hand");
         let open = *hand.pose("open").expect("a pose");
-        Puppet::new(&hand, Pose::translation(0.0, 0.2, 0.0), open)
+        DrivenHand::new(&hand, Pose::translation(0.0, 0.2, 0.0), open)
     }
 
-    /// Drives it for some steps as a hand that follows at once; returns where it ends.
-    fn follow(puppet: &mut Puppet, steps: usize, pressing: [f64; 5]) -> HandSample {
+    /// Drives it for some steps as a hand that follows exactly; returns the final position.
+    fn follow(puppet: &mut DrivenHand, steps: usize, pressing: [f64; 5]) -> HandSample {
         let mut feeling = Feeling { palm: puppet.palm.translation.vector, pressing };
         let mut last = None;
         for step in 0..steps {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_where_it_is_dragged_and_a_tracker_believes_every_sample() {
+    fn a_drag_moves_the_palm_with_plausible_samples() {
         let mut puppet = puppet();
         let mut tracked = TrackedHand::new(puppet.palm, puppet.angles, Limits::default());
         puppet.steer(Steer::Move(Vec3::new(0.1, -0.05, 0.02)));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grip_closes_each_finger_until_it_finds_something_and_lets_go() {
+    fn a_grasp_closes_each_finger_until_contact_and_releases() {
         let mut puppet = puppet();
         let open = puppet.angles;
         puppet.steer(Steer::Grip(true));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn it_glides_until_it_is_told_to_stop() {
+    fn it_moves_until_stopped() {
         let mut puppet = puppet();
         puppet.steer(Steer::Glide(Vec3::new(0.0, 0.1, 0.0), Vec3::new(0.0, 0.0, 0.5)));
         let gone = follow(&mut puppet, 100, [0.0; 5]).palm.expect("a palm");
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_that_is_held_up_answers_at_once_when_it_is_drawn_back() {
+    fn a_blocked_hand_responds_at_once_when_pulled_back() {
         let mut puppet = puppet();
         // The simulated palm does not move.
         let feeling = Feeling { palm: puppet.palm.translation.vector, ..Feeling::default() };

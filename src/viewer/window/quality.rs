@@ -1,32 +1,32 @@
-/// How finely the 3D view is drawn, so that a frame takes no longer than a person accepts.
+/// Adaptive resolution of the 3D view with a target frame time.
 #[derive(Clone, Debug)]
 pub struct Quality {
-    /// Whether to adapt to the time of frames; else every pixel is drawn.
+    /// Whether to adapt; otherwise full resolution.
     pub adapts: bool,
     step: usize,
     times: Vec<f64>,
 }
 
-/// Pixels drawn for a pixel of the screen, along each side.
+/// Resolution scale along each side.
 const SCALES: [f32; 6] = [1.0, 0.8, 0.65, 0.5, 0.4, 0.32];
-/// A frame that takes longer is drawn with fewer pixels, s; one that takes less with more.
+/// Frame times above this lower the resolution, s; below they raise it.
 const SLOW: f64 = 0.095;
 const FAST: f64 = 0.06;
-/// Frames looked at before a change.
+/// Frames evaluated before a change.
 const FRAMES: usize = 8;
 
 impl Quality {
-    /// Begins with fewer pixels where drawing is done in software.
+    /// Starts at a lower resolution with software rendering.
     pub fn new(in_software: bool) -> Self {
         Self { adapts: true, step: if in_software { 2 } else { 0 }, times: Vec::new() }
     }
 
-    /// Pixels drawn for a pixel of the screen, along each side.
+    /// Resolution scale along each side.
     pub fn scale(&self) -> f32 {
         if self.adapts { SCALES[self.step] } else { 1.0 }
     }
 
-    /// Takes in the time of a frame, s.
+    /// Adds the time of a frame, s.
     pub fn took(&mut self, seconds: f64) {
         self.times.push(seconds);
         if self.times.len() < FRAMES {
@@ -54,8 +54,8 @@ mod tests {
     }
 
     #[test]
-    fn it_settles_where_frames_are_fast_enough() {
-        // Part of a frame does not depend on the resolution.
+    fn quality_converges_to_the_frame_time() {
+        // Part of the frame time does not depend on the resolution.
         assert_eq!(settled(|scale| 0.005 + 0.02 * f64::from(scale * scale)), 1.0);
         let scale = settled(|scale| 0.03 + 0.2 * f64::from(scale * scale));
         assert!(0.03 + 0.2 * scale * scale <= 0.0951 && scale > 0.39, "{scale}");

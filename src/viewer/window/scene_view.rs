@@ -10,23 +10,23 @@ use super::plain::{Plain, Shared};
 use crate::viewer::camera::View;
 use crate::viewer::{Camera, Colour, Figure};
 
-/// The 3D view: drawn to a texture of its own size, which the panels leave room for.
+/// The 3D view, rendered to a texture of the size that the panels leave.
 pub struct SceneView {
     surface: OffscreenSurface,
     canvas: Canvas,
     material: Option<Shared>,
-    /// The texture as egui knows it, and its size.
+    /// The egui texture and its size.
     texture: Option<(TextureId, (u32, u32))>,
 }
 
-/// Lines that are drawn over a figure: ends, colour, width in pixels.
+/// Overlay lines: ends, colour, width in pixels.
 pub type Overlay = ([[f32; 3]; 2], Colour, f32);
 
-/// What marks the ground: its height, whether a grid is needed, and the driven palm.
+/// Ground markers: height, whether a grid is needed, and the driven palm.
 pub type Ground = (f32, bool, Option<crate::math::Vec3>);
 
 impl SceneView {
-    /// A view on nothing, for the adapter of a window that is open. In software it does without shadows and lights only vertices.
+    /// An empty view for the adapter of an open window. Software rendering has no shadows and vertex lighting.
     pub async fn new(camera: &Camera, size: (u32, u32), in_software: bool) -> Self {
         let mut surface = OffscreenSurface::new(size.0, size.1).await;
         light(surface.window_mut(), in_software);
@@ -35,12 +35,12 @@ impl SceneView {
         Self { surface, canvas, material, texture: None }
     }
 
-    /// Forgets what is on the graphics card, and lights the next scene for its camera.
+    /// Clears the graphics card objects, and lights the next scene for its camera.
     pub fn clear(&mut self, camera: &Camera, size: (u32, u32)) {
         self.canvas = Canvas::new(camera, size, self.material.clone());
     }
 
-    /// Draws a figure with some pixels for each pixel of its size. Returns the time that preparing it took, s.
+    /// Draws a figure at a resolution scale. Returns the preparation time, s.
     pub async fn draw(
         &mut self,
         figure: Option<Figure>,
@@ -69,7 +69,7 @@ impl SceneView {
         seconds
     }
 
-    /// The picture, for the panels of a window.
+    /// The picture for the panels of a window.
     pub fn texture(&mut self, window: &mut Window) -> Option<TextureId> {
         let size = (self.surface.width(), self.surface.height());
         if let Some((id, _)) = self.texture.filter(|(_, known)| *known == size) {
@@ -95,7 +95,7 @@ pub fn passes(window: &Window) -> Vec<(&'static str, f64)> {
     steps.into_iter().map(|(name, time)| (name, time.as_secs_f64())).collect()
 }
 
-/// As pictures are lit, without what costs much and is not seen here.
+/// Render settings like those of pictures, without expensive effects.
 fn light(window: &mut Window, in_software: bool) {
     window.set_tonemap(Tonemap::None);
     window.set_ambient(0.42);

@@ -19,92 +19,92 @@ use super::puppet::Steer;
 use super::quality::Quality;
 use super::scene_view::{Ground, Overlay, SceneView, passes};
 use crate::assets::Setting;
-use crate::body::BodyKind;
+use crate::body::BodyId;
 use crate::math::Vec3;
 use crate::viewer::adapter;
 use crate::viewer::figure::to_f32;
 use crate::viewer::{Camera, Colour, Figure, Layers, Look, Picture};
 
-/// Why there is no window.
+/// Why no window could be shown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WindowError {
-    /// There is no screen to show it on.
+    /// No display.
     #[error("there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set); `fingerpad render` draws without one")]
     NoDisplay,
-    /// Neither a graphics card's driver nor a software one is installed.
+    /// Neither a graphics driver nor a software renderer is installed.
     #[error("{0}")]
     NoAdapter(crate::viewer::ViewerError),
-    /// The display does not answer, or not in a way that something can be drawn on it.
-    #[error("no window could be opened on the display; is DISPLAY or WAYLAND_DISPLAY that of a running one?")]
+    /// The display does not respond, or has no usable surface.
+    #[error("cannot open a window; check that DISPLAY or WAYLAND_DISPLAY names a running display")]
     NotOpened,
-    /// The display or the driver gave up.
+    /// The display or the driver failed.
     #[error("the window failed: {0}")]
     Failed(String),
 }
 
-/// Takes in every frame and what it shows.
+/// Callback for every frame and its report.
 pub type FrameLog<'o> = dyn FnMut(&Report, &Drawn) + 'o;
 
-/// How a window is opened.
+/// Options of a window.
 pub struct Options<'o> {
     /// Its title.
     pub title: String,
-    /// What was kept of the last window.
+    /// Persistent settings.
     pub kept: Kept,
-    /// How near a scene that asks for no place of the camera is seen at first: 1 just fits what it starts with.
+    /// Initial zoom for a scene without a camera: 1 fits its initial state.
     pub zoom: f64,
-    /// Closes after so many frames; rests as long as it draws.
+    /// Close after this many frames; pauses as long as it draws.
     pub frames: Option<u64>,
-    /// Keeps a picture, and says where.
+    /// Saves a picture and returns its path.
     pub save: &'o mut dyn FnMut(&Picture) -> Result<String, String>,
-    /// Keeps the settings of the window.
+    /// Saves the settings.
     pub keep: &'o mut dyn FnMut(&Kept),
-    /// Receives a report of every frame.
+    /// Called for every frame.
     pub log: Option<&'o mut FrameLog<'o>>,
 }
 
-/// A frame that was drawn.
+/// Data of a drawn frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawn {
-    /// Its number, from 1.
+    /// Frame number, from 1.
     pub frame: u64,
-    /// Time from the frame before to this one, s; the mean of the last few.
+    /// Mean time between frames, s.
     pub period: f64,
-    /// Pixels drawn for a pixel of the 3D view, along each side.
+    /// Resolution scale of the 3D view along each side.
     pub scale: f32,
-    /// Whether the adapter is a processor.
+    /// Whether the adapter is a software renderer.
     pub in_software: bool,
-    /// Parts of the frame, and how long they took, s.
+    /// Parts of the frame and their times, s.
     pub parts: Vec<(&'static str, f64)>,
     /// The camera.
     pub camera: Option<Camera>,
     /// Layers that are shown.
     pub layers: Option<Layers>,
-    /// The 3D view in the window: left, top, width and height in pixels.
+    /// Rectangle of the 3D view in the window: left, top, width and height in pixels.
     pub view: [f32; 4],
     /// The selected body.
     pub selected: Option<String>,
-    /// Sliders by what they change: left, top, width and height in pixels.
+    /// Rectangles of sliders by what they change: left, top, width and height in pixels.
     pub controls: Vec<(String, [f32; 4])>,
 }
 
-/// What became of a window.
+/// Summary of a window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
     /// Frames drawn.
     pub frames: u64,
-    /// Time that it was open, s.
+    /// Time it was open, s.
     pub seconds: f64,
-    /// Parts of a frame, and how long each took on average, s.
+    /// Parts of a frame and their mean times, s.
     pub parts: Vec<(&'static str, f64)>,
-    /// Pixels drawn for a pixel of the 3D view at the end.
+    /// Final resolution scale.
     pub scale: f32,
 }
 
-/// Frames are drawn no more often than this, s, and in software than that.
+/// Minimum frame interval, s, with and without a graphics card.
 const FRAME: f64 = 1.0 / 60.0;
 const SOFTWARE_FRAME: f64 = 1.0 / 30.0;
-/// Settings are kept this long after a change, s.
+/// Delay before changed settings are saved, s.
 const KEEP: f64 = 1.0;
 /// Factor between two speeds.
 const FASTER: f64 = 2.0;
@@ -114,19 +114,19 @@ const AXES: [Colour; 3] = [[0.85, 0.15, 0.15], [0.15, 0.60, 0.20], [0.15, 0.35, 
 /// Length of these axes, m.
 const AXIS: f64 = 0.03;
 
-/// What each law can be, in the order in which a key goes through them.
+/// Values of each law, in the order of the key.
 const LAWS: [(&str, &[&str]); 3] = [
     ("method", &["aggregate", "point"]),
     ("friction", &["exact", "paper", "ellipsoid", "coulomb"]),
     ("pressure", &["nonuniform", "uniform"]),
 ];
 
-/// Whether a window can be opened: there must be a display and something that draws.
+/// Whether a window can be opened: needs a display and a graphics adapter.
 pub fn probe() -> Result<(), WindowError> {
     found().map(drop)
 }
 
-/// Whether drawing is done in software.
+/// Whether rendering is done in software.
 fn found() -> Result<bool, WindowError> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if cfg!(all(unix, not(target_os = "macos"))) && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY") {
@@ -140,20 +140,21 @@ fn is_software(adapter: &wgpu::Adapter) -> bool {
     adapter.get_info().device_type == wgpu::DeviceType::Cpu
 }
 
-/// Lets the simulation go first: this thread, and those that a software driver starts from it, take the processor when it is free.
+/// Lowers the priority of this thread, and of the threads that a software driver starts from it, below the simulation.
 fn yield_processor() {
     #[cfg(target_os = "linux")]
     {
-        /// Niceness; 0 is that of other threads, 19 the greatest.
+        /// Niceness; 0 is the default, 19 the lowest priority.
         const NICE: i32 = 8;
-        // SAFETY: a system call on numbers alone. On Linux it applies to the calling thread and is inherited by threads it starts.
+        // SAFETY: a system call with integer arguments only. On Linux it applies to the calling thread and is inherited
+        // by threads it starts.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
     }
 }
 
-/// Opens a window on a simulation, and returns when it is closed. The simulation is told to quit then.
+/// Opens a window on a simulation, and returns when it is closed. Then the simulation is told to quit.
 ///
-/// kiss3d and the crates below it panic where there is no display after all; that ends as an error here.
+/// kiss3d and its dependencies panic without a display; this becomes an error here.
 pub fn show(link: &Link, options: Options<'_>) -> Result<Shown, WindowError> {
     let shown = found().and_then(|in_software| {
         if in_software {
@@ -198,7 +199,7 @@ async fn run(link: &Link, mut options: Options<'_>, is_open: &mut bool) -> Resul
         link.draws(true);
         let goes_on = screen.frame(&mut window).await;
         if in_software {
-            // A software driver takes frames faster than it draws them: what is shown would lag behind, and memory would grow.
+            // A software driver accepts frames faster than it draws them: the display would lag, and memory would grow.
             let wait = Instant::now();
             let _ = context.device.poll(wgpu::PollType::wait_indefinitely());
             screen.drawn.parts.push(("wait for the driver", wait.elapsed().as_secs_f64()));
@@ -223,7 +224,7 @@ async fn run(link: &Link, mut options: Options<'_>, is_open: &mut bool) -> Resul
             (kept, kept_at) = (screen.kept.clone(), Instant::now());
             (options.keep)(&kept);
         }
-        // With a number of frames, steps with and without drawing are compared: nothing is drawn for half of the time.
+        // With a frame limit, steps with and without drawing are compared: half of the time nothing is drawn.
         let rest = if options.frames.is_some() { spent } else { 0.0 };
         let shortest = if in_software { SOFTWARE_FRAME } else { FRAME };
         std::thread::sleep(Duration::from_secs_f64(rest.max(shortest - spent)));
@@ -250,7 +251,7 @@ fn picture(window: &Window, save: &mut dyn FnMut(&Picture) -> Result<String, Str
     save(&picture).unwrap_or_else(|error| error)
 }
 
-/// What is on the screen.
+/// The contents of the window.
 struct Screen<'l> {
     link: &'l Link,
     zoom: f64,
@@ -269,7 +270,7 @@ struct Screen<'l> {
     pull: Option<Pull>,
     drawn: Drawn,
     last: Instant,
-    /// Pixels of a point.
+    /// Pixels per point.
     points: f32,
     wants_picture: bool,
     closed: bool,
@@ -316,7 +317,7 @@ impl<'l> Screen<'l> {
             parts.push((name, clock.elapsed().as_secs_f64()));
             clock = Instant::now();
         };
-        // Everything that happened until now, before anything is drawn.
+        // Process all events before drawing.
         window.canvas_mut().poll_events();
         self.kept.size = (window.width(), window.height());
         let points = window.scale_factor() as f32;
@@ -379,14 +380,15 @@ impl<'l> Screen<'l> {
         drawn.layers = Some(self.kept.layers);
         let place = |rect: kiss3d::egui::Rect| [rect.left(), rect.top(), rect.width(), rect.height()];
         drawn.controls = self.panels.places.iter().map(|(key, at)| (key.clone(), place(*at * self.points))).collect();
-        drawn.selected = self.panels.selected.and_then(|body| self.report.name_of(body));
+        let name = |body| self.report.bodies.iter().find(|known| known.body == body).map(|known| known.name.clone());
+        drawn.selected = self.panels.selected.and_then(name);
     }
 
     fn figure(&self, size: (u32, u32)) -> Option<Figure> {
         let stage = self.report.stage.as_ref()?;
         let figure = stage.figure(&self.report.frame, &self.kept.layers, self.orbit.camera());
         let figure = Figure { size, ..figure };
-        // What cannot be drawn is not: the last good frame stays.
+        // An invalid frame is not drawn; the last good one stays.
         figure.check().is_ok().then_some(figure)
     }
 
@@ -413,7 +415,7 @@ impl<'l> Screen<'l> {
         lines
     }
 
-    /// Takes the newest report, if there is one.
+    /// Takes the latest report, if there is one.
     fn receive(&mut self, size: (u32, u32)) {
         let Some(newest) = self.link.reports.take() else { return };
         let old = std::mem::replace(&mut self.report, newest);
@@ -432,7 +434,7 @@ impl<'l> Screen<'l> {
         self.link.reports.give_back(old);
     }
 
-    /// Looks at a scene that is new.
+    /// Frames a new scene.
     fn aim(&mut self, size: (u32, u32)) {
         let Some(stage) = &self.report.stage else { return };
         let aspect = f64::from(size.0) / f64::from(size.1.max(1));
@@ -445,8 +447,8 @@ impl<'l> Screen<'l> {
         self.panels.selected = None;
     }
 
-    /// What is seen at a pixel of the window.
-    fn pick(&self, at: [f32; 2]) -> Option<(BodyKind, Vec3)> {
+    /// The body at a pixel of the window.
+    fn pick(&self, at: [f32; 2]) -> Option<(BodyId, Vec3)> {
         let [left, top, width, height] = self.drawn.view;
         let (eye, towards) = self.orbit.ray([at[0] - left, at[1] - top], [width, height]);
         self.report.stage.as_ref()?.pick(&self.report.frame, &eye, &towards)
@@ -483,7 +485,8 @@ impl<'l> Screen<'l> {
             }
             Act::Steer(_) | Act::Drag(_) | Act::Push(_) | Act::Twist(_) | Act::Glide(..) => {}
             Act::Grab(at) => {
-                let movable = |body: &BodyKind| matches!(body, BodyKind::Rigid(_) | BodyKind::Soft(_));
+                let bodies = &self.report.bodies;
+                let movable = |body: &BodyId| bodies.iter().any(|known| known.body == *body && known.mass.is_some());
                 let found = self.pick(at).filter(|(body, _)| movable(body));
                 self.set_pull(found.map(|(body, place)| Pull { body, grabbed: place, target: place }));
             }
@@ -513,7 +516,7 @@ impl<'l> Screen<'l> {
     }
 }
 
-/// Names of the passes of the 3D view and of the window around it.
+/// Names of the render passes of the 3D view and of the window.
 fn of_view(pass: &str) -> &'static str {
     match pass {
         "clear" => "pass: view, clear",

@@ -2,20 +2,19 @@ use kiss3d::egui::{Grid, RichText, ScrollArea, Ui};
 
 use super::link::{BodyInfo, Report};
 use super::panels::TIME;
-use crate::body::BodyKind;
+use crate::body::{BodyId, ColliderId};
 use crate::math::Vec3;
 
-/// The scene tree, and what the selected body does.
-pub fn show(ui: &mut Ui, report: &Report, selected: &mut Option<BodyKind>) {
+/// The scene tree, and the inspector of the selected body.
+pub fn show(ui: &mut Ui, report: &Report, selected: &mut Option<BodyId>) {
     let height = ui.available_height();
     ui.label(RichText::new("Scene").strong());
     let part = if selected.is_some() { 0.35 } else { 0.7 };
     ScrollArea::vertical().id_salt("tree").max_height(part * height).auto_shrink([false, true]).show(ui, |ui| {
-        for (kind, is_kind) in KINDS {
-            let bodies: Vec<&BodyInfo> = report.bodies.iter().filter(|body| is_kind(&body.body)).collect();
-            if bodies.is_empty() {
-                continue;
-            }
+        let mut kinds: Vec<&str> = report.bodies.iter().map(|body| body.kind).collect();
+        kinds.dedup();
+        for kind in kinds {
+            let bodies: Vec<&BodyInfo> = report.bodies.iter().filter(|body| body.kind == kind).collect();
             ui.label(RichText::new(kind).size(12.0).color(TIME));
             for body in bodies {
                 let is_selected = *selected == Some(body.body);
@@ -35,15 +34,6 @@ pub fn show(ui: &mut Ui, report: &Report, selected: &mut Option<BodyKind>) {
     }
 }
 
-type IsKind = fn(&BodyKind) -> bool;
-
-const KINDS: [(&str, IsKind); 4] = [
-    ("hands", |body| matches!(body, BodyKind::Skeleton(_))),
-    ("rigid", |body| matches!(body, BodyKind::Rigid(_))),
-    ("soft", |body| matches!(body, BodyKind::Soft(_))),
-    ("fixed", |body| matches!(body, BodyKind::Fixed(_))),
-];
-
 fn messages(ui: &mut Ui, report: &Report) {
     if report.messages.is_empty() {
         return;
@@ -57,7 +47,7 @@ fn messages(ui: &mut Ui, report: &Report) {
     });
 }
 
-fn inspector(ui: &mut Ui, report: &Report, body: BodyKind) {
+fn inspector(ui: &mut Ui, report: &Report, body: BodyId) {
     let Some(info) = report.bodies.iter().find(|known| known.body == body) else { return };
     ui.label(RichText::new(&info.name).strong().size(15.0));
     Grid::new("inspector").num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
@@ -95,9 +85,9 @@ fn facts(report: &Report, info: &BodyInfo) -> Vec<(&'static str, String)> {
         let (roll, pitch, yaw) = motion.pose.rotation.euler_angles();
         let [x, y, z] = [roll, pitch, yaw].map(f64::to_degrees);
         facts.push(("rotation xyz, °", format!("{x:.1} {y:.1} {z:.1}")));
-        if !matches!(info.body, BodyKind::Fixed(_)) {
+        if info.moves {
             facts.push(("speed", format!("{:.1} mm/s", 1e3 * motion.linear.norm())));
-            facts.push(("turning", format!("{:.1} °/s", motion.angular.norm().to_degrees())));
+            facts.push(("angular speed", format!("{:.1} °/s", motion.angular.norm().to_degrees())));
         }
     }
     facts.extend(info.mass.map(|mass| ("mass", format!("{:.1} g", 1e3 * mass))));
@@ -110,34 +100,26 @@ fn facts(report: &Report, info: &BodyInfo) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Whether a touching body is a body of the tree, or a part of it.
-fn is_of(part: BodyKind, body: BodyKind) -> bool {
-    match part {
-        BodyKind::Tissue(hand, _) => body == BodyKind::Skeleton(hand),
-        other => other == body,
-    }
-}
-
-/// All contact forces on a body together, N, and its contacts.
-fn total(report: &Report, body: BodyKind) -> (Vec3, usize) {
+/// Total contact force on a body, N, and its contacts.
+fn total(report: &Report, body: BodyId) -> (Vec3, usize) {
     report.frame.touches.iter().fold((Vec3::zeros(), 0), |(force, contacts), touch| {
-        let sign = f64::from(i8::from(is_of(touch.a, body)) - i8::from(is_of(touch.b, body)));
-        let counted = if is_of(touch.a, body) || is_of(touch.b, body) { touch.contacts } else { 0 };
+        let sign = f64::from(i8::from(touch.a.body == body) - i8::from(touch.b.body == body));
+        let counted = if touch.a.body == body || touch.b.body == body { touch.contacts } else { 0 };
         (force + sign * touch.force(), contacts + counted)
     })
 }
 
-/// What a body touches, with the sums of the forces.
+/// The contact partners of a body, with the sums of the forces.
 struct Meeting {
     with: String,
     normal: f64,
     friction: f64,
 }
 
-fn meetings(report: &Report, body: BodyKind) -> Vec<Meeting> {
-    let mut found: Vec<(BodyKind, BodyKind, f64, f64)> = Vec::new();
+fn meetings(report: &Report, body: BodyId) -> Vec<Meeting> {
+    let mut found: Vec<(ColliderId, ColliderId, f64, f64)> = Vec::new();
     for touch in &report.frame.touches {
-        let (own, other) = match (is_of(touch.a, body), is_of(touch.b, body)) {
+        let (own, other) = match (touch.a.body == body, touch.b.body == body) {
             (true, _) => (touch.a, touch.b),
             (_, true) => (touch.b, touch.a),
             _ => continue,
@@ -149,11 +131,11 @@ fn meetings(report: &Report, body: BodyKind) -> Vec<Meeting> {
         }
     }
     found.sort_by(|a, b| b.2.total_cmp(&a.2));
-    let name = |own: BodyKind, other: BodyKind| {
+    let name = |own: ColliderId, other: ColliderId| {
         let other = report.name_of(other).unwrap_or_default();
-        match own {
-            BodyKind::Tissue(_, segment) => format!("{}: {other}", segment.name().replace('_', " ")),
-            _ => other,
+        match report.segment_of(own) {
+            Some(segment) => format!("{}: {other}", segment.name().replace('_', " ")),
+            None => other,
         }
     };
     found
@@ -169,19 +151,27 @@ mod tests {
     use crate::viewer::Frame;
 
     #[test]
-    fn a_resting_body_is_carried_by_what_it_touches() {
+    fn contact_forces_carry_a_resting_body() {
         let mut scene = load_builtin_scene("play", &[]).expect("a scene").expect("a sound one");
         for _ in 0..60 {
             scene.feed();
             scene.world.step();
         }
         let cube = scene.rigid("cube").expect("a cube");
-        let body = |name: &str, body| BodyInfo { name: name.into(), body, mass: Some(0.06), material: "wood".into() };
-        let bodies = [body("cube", BodyKind::Rigid(cube)), body("ground", BodyKind::Fixed(0))];
+        let ground = scene.world.bodies.find("ground").expect("a ground");
+        let body = |name: &str, body| BodyInfo {
+            name: name.into(),
+            kind: "rigid",
+            moves: true,
+            body,
+            mass: Some(0.06),
+            material: "wood".into(),
+        };
+        let bodies = [body("cube", cube.id()), body("ground", ground)];
         let report = Report { frame: Frame::of(&scene.world), bodies: bodies.into(), ..Report::default() };
-        let (force, contacts) = total(&report, BodyKind::Rigid(cube));
+        let (force, contacts) = total(&report, cube.id());
         assert!((force - Vec3::new(0.0, 0.06 * 9.81, 0.0)).norm() < 0.02 && contacts > 0, "{force}");
-        let meetings = meetings(&report, BodyKind::Rigid(cube));
+        let meetings = meetings(&report, cube.id());
         assert!(meetings.len() == 1 && meetings[0].with == "ground", "{}", meetings.len());
         assert!(facts(&report, &report.bodies[0]).contains(&("mass", "60.0 g".into())));
     }

@@ -128,7 +128,7 @@ fuzz_target!(|data: &[u8]| {
     host.start();
     for piece in bytes.chunks(usize::from(*piece) + 1) {
         let said = host.heard(piece);
-        assert!(said.len() <= 2, "one thing at a time");
+        assert!(said.len() <= 2, "one command at a time");
         let answer = device.receive(piece);
         assert!(answer.len() <= 160 * piece.len());
         device.sample();

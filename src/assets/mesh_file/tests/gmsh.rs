@@ -31,7 +31,7 @@ fn nodes_of_2_2() {
 #[test]
 fn elements_of_2_2() {
     let refused = |piece, by, place, fragment| refused(GMSH_22, piece, by, &format!("{place}: $Elements"), fragment);
-    refused("7 20 30 40", "7 20 31 40", "25:20", "element 12 names node 31, which `$Nodes` lacks");
+    refused("7 20 30 40", "7 20 31 40", "25:20", "element 12 refers to node 31, which is not in `$Nodes`");
     refused("7 20 30 40", "7 20 30 -4", "25:23", "expected node 4 of 4 of element 12, found `-4`");
     refused("7 20 30 40", "7 20 30", "25:22", "the line ends, expected node 4 of 4 of element 12");
     refused("7 20 30 40", "7 20 30 40 50", "25:26", "expected the end of the line, found `50`");
@@ -57,7 +57,7 @@ fn blocks_of_4_1() {
     elements("2 2 1 12", "2 3 1 12", "26:3", "found 2 in the blocks of this section, expected the 3 announced here");
     elements("3 1 4 1", "3 1 4 2", "31:1", "expected the tag of element 2 of 2 in block 2, found `$EndElements`");
     elements("3 1 4 1", "3 1 11 1", "29:5", "(type 11), expected 4 nodes (type 4): mesh again with element order 1");
-    elements("12 7 20 30 40", "12 7 20 30 41", "30:12", "element 12 names node 41, which `$Nodes` lacks");
+    elements("12 7 20 30 40", "12 7 20 30 41", "30:12", "element 12 refers to node 41, which is not in `$Nodes`");
     elements("12 7 20 30 40", "12 7 20 30 40\n1 7", "31:1", "expected `$EndElements`, found `1`");
     truncated(GMSH_41, "12 7", "29:8: $Elements", "the file ends, expected the tag of element 1 of 1 in block 2");
 }

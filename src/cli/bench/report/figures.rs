@@ -8,16 +8,16 @@ use crate::cli::page::Page;
 use crate::cli::plot::{Axis, Bar, Bars, Plot, Scale, Series, Style};
 use crate::sim::StageTimes;
 
-/// The methods, as curves are named and coloured.
+/// Label and colour of each method.
 const METHODS: [&str; 2] = ["aggregate", "point"];
 
-/// A number of a step, where it has one.
+/// Quantity of a step, if defined.
 type Quantity = fn(&Sample) -> Option<f64>;
 
-/// What is drawn over time for each grasp: title, axis, number.
+/// Time plots of each grasp: title, axis label, quantity.
 const OVER_TIME: [(&str, &str, Quantity); 3] = [
     ("normal force", "sum over the hands (N)", |s| Some(s.force)),
-    ("slip", "in the hand since taken up (mm)", |s| s.slip_mm),
+    ("slip", "in the hand since lift-off (mm)", |s| s.slip_mm),
     ("penetration", "deepest point (mm)", |s| Some(s.penetration_mm)),
 ];
 
@@ -54,7 +54,7 @@ pub fn solve_over_contacts(page: &mut Page, scenes: &[Measured]) {
     );
 }
 
-/// Step time by stage, a drawing for each method.
+/// Step time by stage, one chart per method.
 pub fn stages(page: &mut Page, scenes: &[Measured]) {
     let drawings: Vec<String> = METHODS
         .into_iter()
@@ -66,7 +66,7 @@ pub fn stages(page: &mut Page, scenes: &[Measured]) {
         .collect();
     if drawings.is_empty() {
         let bars = scenes.iter().map(bar).collect();
-        return figure(page, "one", &[drawn_bars("step", bars)], "Medians of the stages of a step.");
+        return figure(page, "one", &[drawn_bars("step", bars)], "Median time of each stage of a step.");
     }
     figure(
         page,
@@ -85,18 +85,18 @@ fn bar(one: &Measured) -> Bar {
     }
 }
 
-/// The medians of the stages, in the order of their names, ms.
+/// Median times of the stages, in the order of their names, ms.
 pub fn stage_medians(row: &Value) -> Vec<f64> {
     StageTimes::NAMES.map(|stage| number(row, &format!("/stages_ms/{stage}/median"))).into()
 }
 
-/// Bars whose parts are the stages.
+/// Stacked bars of the stages.
 pub fn drawn_bars(title: &str, bars: Vec<Bar>) -> String {
     let parts = StageTimes::NAMES.map(String::from).into();
     Bars { title: title.into(), axis: Axis::new("time (ms)", Scale::Linear), parts, bars }.inline()
 }
 
-/// Force, slip and penetration over time of the scenes with hands.
+/// Force, slip and penetration over time for the scenes with hands.
 pub fn grasps(page: &mut Page, scenes: &[Measured]) {
     let mut names: Vec<&str> = scenes.iter().filter(|one| one.has_hand()).map(|one| one.word("scenario")).collect();
     names.dedup();
@@ -116,7 +116,7 @@ pub fn grasps(page: &mut Page, scenes: &[Measured]) {
     }
 }
 
-/// Force, slip and penetration over time, a drawing each, with named curves.
+/// Force, slip and penetration over time, one chart each, with named curves.
 pub fn over_time(before: &str, curves: &[(&str, &[Sample])]) -> [String; 3] {
     OVER_TIME.map(|(title, label, quantity)| {
         let series = curves.iter().map(|(name, samples)| {
@@ -133,12 +133,12 @@ pub fn over_time(before: &str, curves: &[(&str, &[Sample])]) -> [String; 3] {
     })
 }
 
-/// What the curves of a grasp end with.
+/// Final values of the curves of a grasp.
 fn grasp_caption(scenes: &[Measured], name: &str) -> String {
     let own = scenes.iter().filter(|one| one.word("scenario") == name);
     let ends = own.filter_map(|one| {
         let last = one.samples.last()?;
-        let slip = last.slip_mm.map_or("not held in the air".into(), |slip| format!("slip {} mm", written(slip)));
+        let slip = last.slip_mm.map_or("not lifted".into(), |slip| format!("slip {} mm", written(slip)));
         let (force, method) = (written(last.force), one.word("method"));
         Some(format!("{method} at {:.2} s: {force} N, {slip}.", last.time))
     });

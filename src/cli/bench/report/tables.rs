@@ -5,12 +5,12 @@ use crate::cli::bench::paper;
 use crate::cli::bench::scenes::{COLUMNS, Measured, cell, stage_paths, steps_made};
 use crate::cli::page::Page;
 
-/// What the machine and the program are.
+/// Machine and build.
 pub fn machine(page: &mut Page, machine: &Value) {
-    let word = |key: &str| machine[key].as_str().unwrap_or("not known").to_string();
+    let word = |key: &str| machine[key].as_str().unwrap_or("unknown").to_string();
     let threads = number(machine, "/threads");
     let told = [
-        ("Processor", format!("{}, {threads} threads, of which one works", word("processor"))),
+        ("Processor", format!("{}, {threads} threads, one used", word("processor"))),
         ("System", format!("{} on {}", word("os"), word("arch"))),
         ("Program", format!("fingerpad {}, {} build", word("version"), word("build"))),
         ("Measured on", word("date")),
@@ -22,7 +22,7 @@ pub fn machine(page: &mut Page, machine: &Value) {
         }
     });
     if machine["build"] == "debug" {
-        page.element("p", &[], |page| page.words("b", &[], "This is not a release build: its times mean little."));
+        page.element("p", &[], |page| page.words("b", &[], "This is a debug build; its times are not representative."));
     }
 }
 
@@ -54,7 +54,7 @@ fn scene_line(page: &mut Page, one: &Measured) {
         let method = one.word("method");
         page.element("td", &[("class", "left")], |page| page.words("span", &[("class", method)], method));
         for (_, path, _, digits) in COLUMNS {
-            // A fourth digit is for the smallest times only.
+            // A fourth digit only for the smallest times.
             let digits = if number(&one.row, path) >= 100.0 { digits.min(1) } else { digits.min(3) };
             page.words("td", &[], &cell(&one.row, path, digits));
         }
@@ -93,7 +93,7 @@ pub fn stages(page: &mut Page, scenes: &[Measured]) {
 /// The paper's table beside ours.
 pub fn beside_the_paper(page: &mut Page, table: &[Value]) {
     if table.is_empty() {
-        page.words("p", &[], "None of the paper's scenes was measured by both methods.");
+        page.words("p", &[], "No scene of the paper was measured with both methods.");
         return;
     }
     page.words("p", &[("class", "notes")], &format!("{}.", paper::SOURCE));

@@ -9,21 +9,21 @@ use crate::assets::{DeviceProfile, Port, load_device};
 use crate::devices::calibration::{Calibration, Part, Reason, Refusal, SensorCalibration, Step, UserProfile};
 use crate::protocol::{FlexReading, Sensor};
 
-/// How long a glove is listened to, to see which sensors it has, s.
+/// Time to detect which sensors send values, s.
 const FIRST: f64 = 0.5;
-/// The hand is still if it was so for as long, s.
+/// Time without motion after which the hand counts as still, s.
 const STILL: f64 = 0.3;
-/// How long the hand is waited for to be still.
+/// Time limit for the hand to be still.
 const FIDGETING: Duration = Duration::from_secs(5);
-/// Each pose is measured for at least, and at most, so long.
+/// Minimum and maximum measuring time of a pose.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(8);
-/// How often a pose is tried when nobody presses keys.
+/// Attempts per pose without keyboard input.
 const TRIES: usize = 6;
-/// Poses that should have been alike and differ by more than this part of the span are told of.
+/// Poses that should agree are reported if they differ by more than this fraction of the span.
 const UNLIKE: f64 = 0.1;
 
-/// Leads through the poses and writes the profile.
+/// Runs the calibration and writes the profile.
 pub fn run(
     arguments: &Arguments,
     profile: &DeviceProfile,
@@ -41,7 +41,7 @@ pub fn run(
         _ => Step::fitting(&sensors),
     };
     let mut calibration = Calibration::new(sensors, steps);
-    people.say(format_args!("{} poses follow. Hold each until its bar is full.", calibration.steps().len()));
+    people.say(format_args!("{} poses. Hold each until its bar is full.", calibration.steps().len()));
     guide(&mut calibration, ear, &mut people)?;
     let mut found = calibration.finish();
     tell(&found, talk);
@@ -53,13 +53,13 @@ pub fn run(
     };
     let text = UserProfile { base: &base, device: &profile.name, user: &arguments.user, port, sensors: &found }.text();
     target.write(&text, |file| load_device(file).map(drop))?;
-    talk.say("Saved. To wear it:");
+    talk.say("Saved. To use it:");
     talk.say(format_args!("  fingerpad run SCENE --device {}", target.file.display()));
     println!("{}", target.file.display());
     Ok(())
 }
 
-/// The sensors of the profile that speak. A finger of which none speaks is told of.
+/// The sensors of the profile that send values. Reports fingers without any.
 fn sensors(profile: &DeviceProfile, ear: &Ear) -> anyhow::Result<Vec<Sensor>> {
     ear.forget();
     let samples = ear.for_seconds(FIRST).map_err(|Silence(why)| anyhow::anyhow!("{why}"))?;
@@ -86,7 +86,7 @@ fn sensors(profile: &DeviceProfile, ear: &Ear) -> anyhow::Result<Vec<Sensor>> {
     Ok(all.into_iter().filter(speaks).collect())
 }
 
-/// Pose after pose, each until it is taken.
+/// Measures all poses in order, repeating each until it is accepted.
 fn guide(calibration: &mut Calibration, ear: &Ear, people: &mut People) -> anyhow::Result<()> {
     let mut tries = 0;
     while let Some(step) = calibration.current() {
@@ -98,14 +98,14 @@ fn guide(calibration: &mut Calibration, ear: &Ear, people: &mut People) -> anyho
                 calibration.back();
                 continue;
             }
-            Answer::Quit => bail!("ended before the last pose; nothing was saved"),
+            Answer::Quit => bail!("quit before the last pose; nothing was saved"),
         }
         let refused = match measure(calibration, ear, people) {
             Ok(readings) => {
                 calibration.take(&readings).err().unwrap_or_default().iter().map(ToString::to_string).collect()
             }
             Err(Silence(why)) => {
-                vec![format!("{why}; switch it on or plug it in, and try again")]
+                vec![format!("{why}; switch the device on or connect it, and try again")]
             }
         };
         if refused.is_empty() {
@@ -115,15 +115,15 @@ fn guide(calibration: &mut Calibration, ear: &Ear, people: &mut People) -> anyho
         }
         tries += 1;
         if people.are_counted_down() && tries == TRIES {
-            bail!("{step}: refused {TRIES} times, the last time because of: {}", refused.join("; "));
+            bail!("{step}: rejected {TRIES} times, the last time because of: {}", refused.join("; "));
         }
-        people.say(format_args!("  {step}: not taken, once more"));
+        people.say(format_args!("  {step}: rejected, try again"));
         refused.iter().for_each(|why| people.say(format_args!("  - {why}")));
     }
     Ok(())
 }
 
-/// The readings of a hand that holds a pose: once it is still, for a second, and longer if they are noisy.
+/// Readings of a held pose: once the hand is still, for one second, or longer if they are noisy.
 fn measure(calibration: &Calibration, ear: &Ear, people: &mut People) -> Result<Vec<FlexReading>, Silence> {
     ear.forget();
     let begin = Instant::now();
@@ -138,7 +138,7 @@ fn measure(calibration: &Calibration, ear: &Ear, people: &mut People) -> Result<
     let (mut wanted, mut judged) = (usize::MAX, 0);
     loop {
         let elapsed = begin.elapsed();
-        // Judging all readings takes longer than reading one.
+        // Checking all readings takes longer than reading one.
         if readings.len() >= judged + 25 || wanted == usize::MAX {
             (wanted, judged) = (calibration.wanted(&readings), readings.len());
         }
@@ -152,16 +152,16 @@ fn measure(calibration: &Calibration, ear: &Ear, people: &mut People) -> Result<
     }
 }
 
-/// What was found, as a table.
+/// Prints the results as a table.
 fn tell(found: &[SensorCalibration], talk: Talk) {
     talk.say(format_args!(
         "\n{:<18} {:>7} {:>7} {:>8} {:>8}   crosstalk",
-        "sensor", "flat", "fist", "noise", "sure to"
+        "sensor", "flat", "fist", "noise", "accuracy"
     ));
     for one in found {
         let most = one.crosstalk.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
         let most =
-            most.map_or("none".into(), |(other, part)| format!("{:+.1} % of {} and less", 100.0 * part, other.name()));
+            most.map_or("none".into(), |(other, part)| format!("{:+.1} % of {} or less", 100.0 * part, other.name()));
         talk.say(format_args!(
             "{:<18} {:>7.4} {:>7.4} {:>6.2} % {:>6.1} %   {most}",
             one.sensor.name(),
@@ -174,12 +174,12 @@ fn tell(found: &[SensorCalibration], talk: Talk) {
     for one in found.iter().filter(|one| one.misfit > UNLIKE) {
         let (name, misfit) = (one.sensor.name(), 100.0 * one.misfit);
         talk.say(format_args!(
-            "{name}: bent by {misfit:.0} % differently in poses that should be alike; better calibrate again"
+            "{name}: bends differ by {misfit:.0} % between poses that should agree; calibrate again"
         ));
     }
 }
 
-/// The profile below may have the crosstalk of an older calibration: what is not there any more is none.
+/// The base profile may contain the crosstalk of an older calibration; entries that no longer apply are set to zero.
 fn forget_old_crosstalk(profile: &DeviceProfile, found: &mut [SensorCalibration]) {
     for one in found {
         let old = profile.sensors.iter().find(|map| map.sensor == one.sensor);

@@ -4,10 +4,10 @@ use crate::assets::{DeviceProfile, load_hand};
 use crate::devices::calibration::{hand_file, hand_length};
 use crate::tracking::Side;
 
-/// How long joints are looked at, s.
+/// Measuring time, s.
 const LOOK: f64 = 1.5;
 
-/// Measures the hands that a headset sees and writes a hand file for each.
+/// Measures the hands that a headset tracks and writes a hand file for each.
 pub fn run(
     profile: &DeviceProfile,
     user: &str,
@@ -17,9 +17,9 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let sides: Vec<Side> =
         [Side::Left, Side::Right].into_iter().filter(|s| profile.side.is_none_or(|own| own == *s)).collect();
-    // A file that is in the way is better told of before than after.
+    // Report existing files before measuring.
     let targets = sides.iter().map(|side| target(side.name())).collect::<anyhow::Result<Vec<_>>>()?;
-    talk.say("Hold your hands flat where the headset sees them, and still.");
+    talk.say("Hold your hands flat and still in view of the headset.");
     ear.wait()?;
     ear.forget();
     let samples = ear.for_seconds(LOOK).map_err(|Silence(why)| anyhow::anyhow!("{why}"))?;
@@ -35,11 +35,11 @@ pub fn run(
         }
     }
     if measured.is_empty() {
-        anyhow::bail!("{} sees no hand whose length it could measure; hold one before the headset", profile.name);
+        anyhow::bail!("{} tracked no hand to measure; hold a hand in view of the headset", profile.name);
     }
     let both = measured.len() > 1;
     for (side, mut target, length) in measured {
-        // One name for two hands is not enough.
+        // Two hands need two file names.
         let stem = target.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         if both && !stem.ends_with(side.name()) {
             target.file = target.file.with_file_name(format!("{stem}-{}.toml", side.name()));
@@ -48,7 +48,7 @@ pub fn run(
         target
             .write(&hand_file(&base, &format!("{user}, {}", side.name()), length), |file| load_hand(file).map(drop))?;
         talk.say(format_args!(
-            "The {} hand is {:.0} mm long. A scene has it by this in its [hand.…]:",
+            "The {} hand is {:.0} mm long. To use it, add to [hand.…] of a scene:",
             side.name(),
             1e3 * length
         ));

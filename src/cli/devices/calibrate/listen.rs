@@ -4,17 +4,17 @@ use anyhow::bail;
 
 use crate::devices::{SourceHandle, SourceSample, SourceState};
 
-/// How long a device is waited for.
+/// Time limit for the first sample.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Silence of a device that was heard.
+/// Time limit between samples.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// The samples of a device, one after another.
+/// The samples of a device.
 pub struct Ear {
     handle: SourceHandle,
 }
 
-/// The device says nothing any more: a sentence on what it is up to.
+/// The device stopped sending; the reason as text.
 #[derive(Debug)]
 pub struct Silence(pub String);
 
@@ -35,7 +35,7 @@ impl Ear {
         Ok(())
     }
 
-    /// Throws away what came while nobody listened.
+    /// Discards pending samples.
     pub fn forget(&self) {
         self.handle.samples().try_iter().for_each(drop);
     }
@@ -45,7 +45,7 @@ impl Ear {
         self.handle.samples().recv_timeout(SILENCE).map_err(|_| Silence(self.handle.complaint()))
     }
 
-    /// The samples of so many seconds.
+    /// The samples of the next `seconds`.
     pub fn for_seconds(&self, seconds: f64) -> Result<Vec<SourceSample>, Silence> {
         let end = Instant::now() + Duration::from_secs_f64(seconds);
         let mut samples = Vec::new();

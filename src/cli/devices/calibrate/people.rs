@@ -4,22 +4,22 @@ use std::time::{Duration, Instant};
 use crate::cli::Talk;
 use crate::cli::bench::progress::Progress;
 
-/// Whoever wears the glove, at the terminal or not.
+/// Dialogue with the user, on a terminal or without one.
 pub struct People {
-    /// Seconds to count down instead of waiting for Enter.
+    /// Length of the countdown, s; `None` waits for Enter.
     countdown: Option<f64>,
     talk: Talk,
     progress: Progress,
 }
 
-/// What somebody wants.
+/// User input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// To go on.
+    /// Continue.
     Ready,
-    /// To repeat the pose before.
+    /// Repeat the previous pose.
     Back,
-    /// To end.
+    /// Quit.
     Quit,
 }
 
@@ -29,30 +29,30 @@ impl People {
         Self { countdown: (!asked).then_some(countdown), talk, progress: Progress::new(talk) }
     }
 
-    /// Whether nobody presses keys.
+    /// Whether there is no keyboard input.
     pub fn are_counted_down(&self) -> bool {
         self.countdown.is_some()
     }
 
-    /// Says something that stays.
+    /// Prints a permanent line.
     pub fn say(&mut self, message: impl std::fmt::Display) {
         self.progress.clear();
         self.talk.say(message);
     }
 
-    /// Says how it goes.
+    /// Updates the progress line.
     pub fn show(&mut self, message: impl std::fmt::Display) {
         self.progress.show(message);
     }
 
-    /// A bar of what is done.
+    /// A progress bar.
     pub fn show_bar(&mut self, done: f64, words: &str) {
         const WIDTH: usize = 30;
         let filled = (done.clamp(0.0, 1.0) * WIDTH as f64).round() as usize;
         self.show(format_args!("  {}{} {words}", "█".repeat(filled), "·".repeat(WIDTH - filled)));
     }
 
-    /// Waits until the pose is taken.
+    /// Waits until the user is ready for the pose.
     pub fn wait(&mut self) -> Answer {
         self.progress.clear();
         let Some(seconds) = self.countdown else { return self.ask() };
@@ -66,8 +66,8 @@ impl People {
     }
 
     fn ask(&self) -> Answer {
-        // Also when quiet: somebody has to know what is waited for.
-        eprint!("  Enter when you hold it (b: the pose before again, q: end without saving) ");
+        // Also printed with --quiet, since the program waits for input.
+        eprint!("  Press Enter when ready (b: repeat the previous pose, q: quit without saving) ");
         let mut line = String::new();
         match std::io::stdin().lock().read_line(&mut line) {
             Ok(0) | Err(_) => Answer::Quit,

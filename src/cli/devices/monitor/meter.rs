@@ -2,47 +2,48 @@ use std::collections::VecDeque;
 
 use crate::tracking::Side;
 
-/// How far back rate and jitter look, s.
+/// Time window of rate and jitter, s.
 const WINDOW: f64 = 2.0;
 /// A device that was silent for longer has no rate, s.
 const SILENT: f64 = 0.5;
-/// Times that are kept at most.
-const MOST: usize = 4096;
+/// Maximum number of stored times.
+const MAX_TIMES: usize = 4096;
 
-/// How often samples come, and how evenly.
+/// Measures sample rate and jitter.
 #[derive(Default)]
 pub struct Meter {
-    /// Samples of both hands since the beginning.
+    /// Samples of both hands since the start.
     pub samples: u64,
     times: [VecDeque<f64>; 2],
 }
 
-/// Rate and jitter over the last seconds.
+/// Rate and jitter over the time window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// Samples a second.
+    /// Samples per second.
     pub rate: f64,
-    /// Standard deviation of the time from one to the next, s.
+    /// Standard deviation of the sample interval, s.
     pub jitter: f64,
 }
 
 impl Meter {
-    /// Takes in when a sample was measured.
+    /// Adds the time of a sample.
     pub fn take(&mut self, side: Side, time: f64) {
         self.samples += 1;
         let times = &mut self.times[side as usize];
         times.push_back(time);
-        while times.len() > MOST || times.front().is_some_and(|first| time - first > WINDOW) {
+        while times.len() > MAX_TIMES || times.front().is_some_and(|first| time - first > WINDOW) {
             times.pop_front();
         }
     }
 
-    /// When the newest sample was measured.
+    /// Time of the latest sample.
     pub fn last(&self) -> Option<f64> {
         self.times.iter().filter_map(|times| times.back()).copied().reduce(f64::max)
     }
 
-    /// The pace of the hand that is told of most; `None` with fewer than two samples in the window, and after silence.
+    /// Rate and jitter of the hand with the most samples; `None` with fewer than two samples in the window, and after
+    /// silence.
     pub fn pace(&self, now: f64) -> Option<Pace> {
         self.last().filter(|last| now - last <= SILENT)?;
         let recent = |times: &VecDeque<f64>| times.iter().copied().filter(|t| now - t <= WINDOW).collect::<Vec<_>>();
@@ -62,7 +63,7 @@ mod tests {
     fn rate_and_jitter_are_those_of_the_last_seconds() {
         let mut meter = Meter::default();
         assert_eq!((meter.last(), meter.pace(0.0)), (None, None));
-        // Slow, then a hundred a second, every other one two milliseconds late.
+        // Slow at first, then 100 Hz with every other sample 2 ms late.
         (0..10).for_each(|i| meter.take(Side::Right, 0.5 * f64::from(i)));
         for i in 0..400 {
             meter.take(Side::Right, 10.0 + 0.01 * f64::from(i) + if i % 2 == 0 { 0.0 } else { 0.002 });

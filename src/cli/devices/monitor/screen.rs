@@ -1,239 +1,217 @@
-use std::io::IsTerminal;
+//! The monitor as a full screen, by `ratatui`. It follows the size of the terminal. Neither raw mode nor the alternate screen is used and the cursor
+//! stays visible, so that a program that is killed leaves the terminal as it was.
 
-use super::meter::Meter;
-use crate::assets::{DeviceProfile, SensorMap};
+use std::io::{self, Stdout, Write};
+
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Paragraph, Widget, Wrap};
+
+use super::view::{View, degrees_about_axes};
+use crate::assets::SensorMap;
 use crate::cli::terminal;
-use crate::devices::{SourceSample, SourceState, SourceStatistics};
-use crate::math::Quat;
+use crate::devices::{SourceSample, SourceState};
 use crate::tracking::{Angle, AngleKind, Finger, Side};
 
-/// Characters of the bar of raw values and of that of bends.
-const RAW: usize = 32;
+/// Columns of the name of a sensor, of the bar of its bend, and of all in its row but the bar of the raw value.
+const NAME: usize = 18;
 const BEND: usize = 12;
-/// Rows and columns of a terminal that does not say.
-const SIZE: [usize; 2] = [24, 80];
+const FIXED: usize = NAME + 1 + 1 + 5 + 3 + BEND + 5;
+/// Columns of the bar of a raw value, at least and at most.
+const RAW: (usize, usize) = (8, 64);
+/// Columns from which two hands are shown side by side.
+const WIDE: u16 = 150;
 
-/// Whether there are colours.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    Plain,
-    Coloured,
+/// Whether colours are wanted: all but those who set `NO_COLOR`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colours {
+    Off,
+    On,
 }
 
-impl Style {
-    /// As the terminal of stdout and `NO_COLOR` want it.
-    pub fn of_stdout() -> Self {
+impl Colours {
+    /// By the environment.
+    pub fn wanted() -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        if wanted && std::io::stdout().is_terminal() { Self::Coloured } else { Self::Plain }
+        if wanted { Self::On } else { Self::Off }
     }
 
-    fn paint(self, code: &str, text: &str) -> String {
-        let text = terminal::plain(text);
-        if self == Self::Coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
+    fn of(self, colour: Color) -> Style {
+        if self == Self::On { Style::new().fg(colour) } else { Style::new() }
+    }
+
+    fn dim(self) -> Style {
+        if self == Self::On { Style::new().add_modifier(Modifier::DIM) } else { Style::new() }
     }
 }
 
-const GOOD: &str = "32";
-const WARN: &str = "33";
-const BAD: &str = "31";
-const BRIGHT: &str = "1";
-const DIM: &str = "2";
+const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
 
-/// Everything there is to show.
-pub struct View<'a> {
-    pub profile: &'a DeviceProfile,
-    pub style: Style,
-    /// s since the start.
-    pub now: f64,
-    pub state: SourceState,
-    pub states: [SourceState; 2],
-    pub statistics: SourceStatistics,
-    pub meter: &'a Meter,
-    pub newest: &'a [Option<SourceSample>; 2],
-    pub buttons: &'a [String],
-}
-
-/// The terminal, drawn again and again in the same place. Nothing is changed in it that would outlast the program.
+/// The terminal of stdout.
 pub struct Screen {
-    rows: usize,
-    columns: usize,
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    colours: Colours,
 }
 
 impl Screen {
-    /// Begins with an empty one.
-    pub fn open() -> Self {
-        let [rows, columns] = size().unwrap_or(SIZE);
-        // A failure shows again when the first frame is drawn.
-        let _ = terminal::put("\x1b[2J");
-        Self { rows, columns }
+    /// Starts with an empty screen.
+    pub fn begin() -> io::Result<Self> {
+        let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        terminal.clear()?;
+        Ok(Self { terminal, colours: Colours::wanted() })
     }
 
-    pub fn draw(&mut self, view: &View<'_>) -> std::io::Result<()> {
-        let mut lines = view.lines(self.columns);
-        lines.extend([String::new(), view.style.paint(DIM, "Ctrl-C ends")]);
-        let room = self.rows.saturating_sub(1).max(4);
-        if lines.len() > room {
-            let left = lines.len() + 1 - room;
-            lines.truncate(room - 1);
-            lines.push(view.style.paint(DIM, &format!("… {left} more lines; the terminal is too low")));
-        }
-        // Lines that are too long end at the edge and do not go on below, while the frame is written.
-        let mut frame = String::from("\x1b[H\x1b[?7l");
-        for line in lines {
-            frame.push_str(&line);
-            frame.push_str("\x1b[K\r\n");
-        }
-        frame.push_str("\x1b[J\x1b[?7h");
-        terminal::put(&frame)
+    /// Draws a frame, at the present size of the terminal.
+    pub fn draw(&mut self, view: &View<'_>) -> io::Result<()> {
+        let colours = self.colours;
+        let drawn = self.terminal.draw(|frame| {
+            let area = frame.area();
+            view.render(area, frame.buffer_mut(), colours);
+            // A position keeps the cursor visible.
+            frame.set_cursor_position(Position::new(0, area.bottom().saturating_sub(1)));
+        });
+        drawn.map(drop)
     }
 }
 
-/// The rows and columns of the terminal, as the system's `stty` says.
-fn size() -> Option<[usize; 2]> {
-    let output = std::process::Command::new("stty").arg("size").stdin(std::process::Stdio::inherit()).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    let (rows, columns) = text.trim().split_once(' ')?;
-    let size = [rows.parse().ok()?, columns.parse().ok()?];
-    size.iter().all(|count| *count > 0).then_some(size)
-}
-
-/// An orientation as degrees about x, y and z, to a tenth. Zero has no sign for people.
-pub fn degrees_about_axes(turn: Quat) -> [f64; 3] {
-    let (roll, pitch, yaw) = turn.euler_angles();
-    [roll, pitch, yaw].map(|angle| (10.0 * angle.to_degrees()).round() / 10.0 + 0.0)
-}
-
-/// A sentence in lines that are no longer than that, as far as its words allow.
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= columns) {
-            Some(line) => *line = format!("{line} {word}"),
-            None => lines.push(word.into()),
-        }
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // The shell goes on below the last frame. There is nowhere left to report a failure.
+        let _ = writeln!(io::stdout());
     }
-    lines
+}
+
+fn span(text: impl AsRef<str>, style: Style) -> Span<'static> {
+    Span::styled(terminal::plain(text.as_ref()).into_owned(), style)
 }
 
 impl View<'_> {
-    /// How old the newest sample is, s.
-    pub(super) fn age(&self) -> Option<f64> {
-        self.meter.last().map(|last| (self.now - last).max(0.0))
-    }
-
-    fn state_code(&self) -> &'static str {
-        match self.state {
-            SourceState::Streaming => GOOD,
-            SourceState::Lost(_) => BAD,
-            _ => WARN,
+    /// Draws everything into an area: the device, its hands, a line of help.
+    pub fn render(&self, area: Rect, buffer: &mut Buffer, colours: Colours) {
+        let head = self.head(colours);
+        // Long lines of the head are wrapped: an error must be read to its end.
+        let inside = usize::from(area.width.saturating_sub(2)).max(1);
+        let rows: usize = head.iter().map(|line| line.width().div_ceil(inside).max(1)).sum();
+        let parts = [Constraint::Length(rows as u16 + 2), Constraint::Fill(1), Constraint::Length(1)];
+        let [top, middle, bottom] = Layout::vertical(parts).areas(area);
+        let title = Line::from(vec![span(&self.profile.name, BOLD), span(self.user(), Style::new())]);
+        Paragraph::new(head).wrap(Wrap { trim: true }).block(Block::bordered().title(title)).render(top, buffer);
+        let mut help = String::from("Ctrl-C ends");
+        let hidden = self.render_hands(middle, buffer, colours);
+        if hidden > 0 {
+            help += &format!("   {hidden} lines are hidden: the terminal is too low");
         }
+        Line::from(span(help, colours.dim())).render(bottom, buffer);
     }
 
-    /// Rate, jitter and age in words.
-    pub(super) fn pace(&self) -> String {
-        let pace = self
-            .meter
-            .pace(self.now)
-            .map_or("no rate".into(), |pace| format!("{:.1} Hz   jitter {:.1} ms", pace.rate, 1e3 * pace.jitter));
-        let age = match self.age() {
-            None => "no sample yet".into(),
-            Some(age) if age < 1.0 => format!("age {:.0} ms", 1e3 * age),
-            Some(age) => format!("age {age:.1} s"),
+    fn user(&self) -> String {
+        self.profile.user.as_ref().map_or(String::new(), |user| format!(" of {user}"))
+    }
+
+    /// Port, state, errors and hint.
+    fn head(&self, colours: Colours) -> Vec<Line<'static>> {
+        let state = match self.state {
+            SourceState::Streaming => Color::Green,
+            SourceState::Lost(_) => Color::Red,
+            _ => Color::Yellow,
         };
-        format!("{pace}   {age}")
-    }
-
-    pub(super) fn errors(&self) -> String {
-        let decode = &self.statistics.decode;
-        let (bad, skipped, lost) = (decode.bad_checksums, decode.skipped_bytes, decode.resynchronisations);
-        format!("packets {}   bad checksums {bad}   skipped bytes {skipped}   lost track {lost}", decode.packets)
-    }
-
-    /// The whole screen, so wide: what is wrong is read to its end, while bars may be cut off.
-    pub fn lines(&self, columns: usize) -> Vec<String> {
-        let paint = |code: &str, text: &str| self.style.paint(code, text);
-        let user = self.profile.user.as_ref().map_or(String::new(), |user| format!(" of {user}"));
         let port = &self.statistics.port;
-        let port = if port.is_empty() { String::new() } else { format!("   {port}") };
-        let opened = if self.statistics.opened > 1 {
-            format!(", opened {} times", self.statistics.opened)
-        } else {
-            String::new()
-        };
-        let mut lines = vec![
-            format!(
-                "{}{}{}",
-                paint(BRIGHT, &self.profile.name),
-                terminal::plain(&user),
-                paint(DIM, &format!("{port}{opened}"))
-            ),
-            format!("{}   {}", paint(self.state_code(), &self.state.to_string()), self.pace()),
-        ];
-        let errors = self.errors();
+        let opened = self.statistics.opened;
+        let opened = if opened > 1 { format!(", opened {opened} times") } else { String::new() };
+        let mut lines = Vec::new();
+        if !port.is_empty() {
+            lines.push(Line::from(span(format!("{port}{opened}"), colours.dim())));
+        }
+        let state = span(self.state.to_string(), colours.of(state));
+        lines.push(Line::from(vec![state, span(format!("   {}", self.pace()), Style::new())]));
         let decode = &self.statistics.decode;
-        let clean = decode.bad_checksums == 0 && decode.resynchronisations == 0;
+        let is_clean = decode.bad_checksums == 0 && decode.resynchronisations == 0;
         if decode.bytes > 0 {
-            lines.push(paint(if clean { DIM } else { WARN }, &errors));
+            let style = if is_clean { colours.dim() } else { colours.of(Color::Yellow) };
+            lines.push(Line::from(span(self.errors(), style)));
         }
-        let hint = self.statistics.hint.iter().flat_map(|hint| wrapped(hint, columns));
-        lines.extend(hint.map(|line| paint(WARN, &line)));
-        for (side, sample) in [Side::Left, Side::Right].into_iter().zip(self.newest) {
-            lines.extend(sample.iter().flat_map(|sample| self.hand(side, sample)));
-        }
+        lines.extend(self.statistics.hint.iter().map(|hint| Line::from(span(hint, colours.of(Color::Yellow)))));
         lines
     }
 
-    fn hand(&self, side: Side, sample: &SourceSample) -> Vec<String> {
-        let paint = |code: &str, text: &str| self.style.paint(code, text);
-        let mut lines = vec![String::new()];
-        let mut about = format!("{} hand", side.name());
-        if let Some(p) = sample.position {
-            about += &format!("   position {:7.3} {:7.3} {:7.3} m", p.x, p.y, p.z);
+    /// Draws the hands that are there, side by side if there is room; returns how many lines did not fit.
+    fn render_hands(&self, area: Rect, buffer: &mut Buffer, colours: Colours) -> usize {
+        let hands: Vec<_> = [Side::Left, Side::Right]
+            .into_iter()
+            .zip(self.newest)
+            .filter_map(|(side, sample)| Some((side, sample.as_ref()?)))
+            .collect();
+        let beside = hands.len() == 2 && area.width >= WIDE;
+        let width = if beside { area.width / 2 } else { area.width };
+        let lines: Vec<_> =
+            hands.iter().map(|(_, sample)| self.hand(sample, width.saturating_sub(2).into(), colours)).collect();
+        let areas = if beside {
+            Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).split(area)
+        } else {
+            Layout::vertical(lines.iter().map(|lines| Constraint::Length(lines.len() as u16 + 2))).split(area)
+        };
+        let mut hidden = 0;
+        for (((side, _), lines), area) in hands.iter().zip(lines).zip(areas.iter()) {
+            hidden += lines.len().saturating_sub(area.height.saturating_sub(2).into());
+            let title = span(format!("{} hand", side.name()), BOLD);
+            Paragraph::new(lines).block(Block::bordered().title(title)).render(*area, buffer);
         }
-        if let Some(turn) = sample.orientation {
-            let [x, y, z] = degrees_about_axes(turn);
-            about += &format!("   turned {x:6.1} {y:6.1} {z:6.1}° about x y z");
-        }
-        if let Some(length) = sample.hand_length {
-            about += &format!("   {:.0} mm long", 1e3 * length);
-        }
-        if !self.buttons.is_empty() {
-            about += &format!("   buttons {}", self.buttons.join(" "));
-        }
-        lines.push(paint(BRIGHT, &about));
+        hidden
+    }
+
+    fn hand(&self, sample: &SourceSample, width: usize, colours: Colours) -> Vec<Line<'static>> {
+        let mut lines: Vec<Line<'static>> =
+            self.place(sample).into_iter().map(|text| Line::from(span(text, Style::new()))).collect();
+        let raw = width.saturating_sub(FIXED).clamp(RAW.0, RAW.1);
         if !sample.flex.is_empty() {
-            let head = format!(
-                "{:<18} {:<w$} {:>5}   {:<b$}",
-                "sensor",
-                "raw (0 flat, 1 fist)",
-                "",
-                "bend",
-                w = RAW,
-                b = BEND
-            );
-            lines.push(paint(DIM, &head));
+            let head = format!("{:<NAME$} {:<raw$} {:>5}   {:<BEND$}", "sensor", "raw (0 flat, 1 fist)", "", "bend");
+            lines.push(Line::from(span(head, colours.dim())));
         }
-        for (sensor, raw) in sample.flex.iter() {
+        for (sensor, value) in sample.flex.iter() {
             let map = self.profile.sensors.iter().find(|map| map.sensor == sensor);
-            let bend = sample.bends.get(sensor);
-            let bend =
-                bend.map_or_else(|| "not in the profile".into(), |bend| format!("{} {bend:4.2}", bar(bend, BEND)));
-            lines.push(format!("{:<18} {} {raw:5.3}   {bend}", sensor.name(), raw_bar(raw, map)));
+            let mut spans = vec![
+                span(format!("{:<NAME$} ", sensor.name()), Style::new()),
+                span(raw_bar(value, map, raw), colours.of(Color::Cyan)),
+                span(format!(" {value:5.3}   "), Style::new()),
+            ];
+            match sample.bends.get(sensor) {
+                Some(bend) => {
+                    spans.push(span(bar(bend, BEND), colours.of(Color::Green)));
+                    spans.push(span(format!(" {bend:4.2}"), Style::new()));
+                }
+                None => spans.push(span("not in the profile", colours.of(Color::Yellow))),
+            }
+            lines.push(Line::from(spans));
         }
         if sample.has_angles() {
-            lines.push(paint(
-                DIM,
-                &format!("{:<10} {:>8} {:>8} {:>8} {:>8}", "joints", "base", "side", "middle", "tip"),
-            ));
+            let head = format!("{:<10} {:>8} {:>8} {:>8} {:>8}", "joints", "base", "side", "middle", "tip");
+            lines.push(Line::from(span(head, colours.dim())));
             for finger in Finger::ALL {
                 let degrees = |kind: AngleKind| match sample.angles[Angle { finger, kind }.index()] {
                     Some(angle) => format!("{:>7.1}°", angle.to_degrees()),
                     None => format!("{:>8}", "–"),
                 };
-                lines.push(format!("{:<10} {}", finger.name(), AngleKind::ALL.map(degrees).join(" ")));
+                let text = format!("{:<10} {}", finger.name(), AngleKind::ALL.map(degrees).join(" "));
+                lines.push(Line::from(span(text, Style::new())));
             }
         }
         lines
+    }
+
+    /// Position, orientation, size and buttons, a line each.
+    fn place(&self, sample: &SourceSample) -> Vec<String> {
+        let position = sample.position.map(|p| format!("position {:7.3} {:7.3} {:7.3} m", p.x, p.y, p.z));
+        let turned = sample.orientation.map(|turn| {
+            let [x, y, z] = degrees_about_axes(turn);
+            format!("turned   {x:7.1} {y:7.1} {z:7.1}° about x, y, z")
+        });
+        let length = sample.hand_length.map(|length| format!("length   {:7.0} mm", 1e3 * length));
+        let buttons = (!self.buttons.is_empty()).then(|| format!("buttons  {}", self.buttons.join(" ")));
+        [position, turned, length, buttons].into_iter().flatten().collect()
     }
 }
 
@@ -243,11 +221,11 @@ fn bar(value: f64, width: usize) -> String {
     format!("{}{}", "█".repeat(filled), "·".repeat(width - filled))
 }
 
-/// A bar with marks where the flat hand and the fist are.
-fn raw_bar(raw: f64, map: Option<&SensorMap>) -> String {
-    let mut cells: Vec<char> = bar(raw, RAW).chars().collect();
+/// A bar with marks at the values of the flat hand and of the fist.
+fn raw_bar(raw: f64, map: Option<&SensorMap>, width: usize) -> String {
+    let mut cells: Vec<char> = bar(raw, width).chars().collect();
     if let Some(map) = map {
-        let cell = |value: f64| ((value.clamp(0.0, 1.0) * RAW as f64) as usize).min(RAW - 1);
+        let cell = |value: f64| ((value.clamp(0.0, 1.0) * width as f64) as usize).min(width - 1);
         cells[cell(map.fist)] = '1';
         cells[cell(map.flat)] = '0';
     }
@@ -260,7 +238,9 @@ mod tests {
 
     use super::*;
     use crate::assets::{builtin_device_file, load_device};
-    use crate::math::Vec3;
+    use crate::cli::devices::monitor::meter::Meter;
+    use crate::devices::SourceStatistics;
+    use crate::math::{Quat, Vec3};
     use crate::protocol::{DecodeStatistics, FlexReading, Sensor};
 
     #[test]
@@ -270,11 +250,19 @@ mod tests {
         assert_eq!(bar(7.0, 4), "████");
         let file = builtin_device_file("5dt-5").expect("a profile");
         let map = &load_device(&file).expect("a sound one").sensors[0];
-        let bar = raw_bar(0.5, Some(map));
+        let bar = raw_bar(0.5, Some(map), 32);
         assert_eq!(bar, "██████0█████████·········1······");
-        // A sensor that falls.
+        // A sensor whose value falls with the bend.
         let falling = SensorMap { flat: 1.0, fist: 0.0, ..map.clone() };
-        assert!(raw_bar(0.5, Some(&falling)).starts_with('1') && raw_bar(0.5, Some(&falling)).ends_with('0'));
+        assert!(raw_bar(0.5, Some(&falling), 32).starts_with('1') && raw_bar(0.5, Some(&falling), 32).ends_with('0'));
+    }
+
+    /// What a terminal of a size shows.
+    fn drawn(view: &View<'_>, columns: u16, rows: u16) -> String {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+        view.render(buffer.area, &mut buffer, Colours::On);
+        let row = |y: u16| (0..columns).map(|x| buffer[(x, y)].symbol().to_string()).collect::<String>();
+        (0..rows).map(row).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
@@ -295,7 +283,6 @@ mod tests {
         let hint = Some("the speed is wrong".to_string());
         let view = View {
             profile: &profile,
-            style: Style::Plain,
             now: 2.0,
             state: SourceState::Streaming,
             states: [SourceState::Connected, SourceState::Streaming],
@@ -304,24 +291,35 @@ mod tests {
             newest: &[None, Some(sample)],
             buttons: &["grab".into()],
         };
-        let text = view.lines(80).join("\n");
+        let text = drawn(&view, 100, 30);
         for words in [
-            "5DT Data Glove 5 of ada   /dev/ttyUSB0, opened 2 times",
+            "5DT Data Glove 5 of ada",
+            "/dev/ttyUSB0, opened 2 times",
             "streaming   100.0 Hz   jitter 0.0 ms   age 20 ms",
-            "packets 99   bad checksums 1   skipped bytes 9   lost track 1",
+            "packets 99   bad checksums 1   skipped bytes 9   resynchronised 1",
             "the speed is wrong",
-            "right hand   position   0.100   1.200  -0.300 m   turned    0.0    0.0    0.0°",
-            "buttons grab",
+            "right hand",
+            "position   0.100   1.200  -0.300 m",
+            "turned       0.0     0.0     0.0°",
+            "buttons  grab",
             "0.500   ███········· 0.25",
             "index         28.6°        –",
+            "Ctrl-C ends",
         ] {
             assert!(text.contains(words), "{words}\n{text}");
         }
-        assert!(!text.contains('\x1b'), "no colours where none are wanted");
-        let coloured = View { style: Style::Coloured, ..view };
-        assert!(coloured.lines(80).join("").contains("\x1b[32mstreaming"));
-        let json = coloured.as_json();
+        // The bars follow the width; what does not fit is counted.
+        assert!(drawn(&view, 60, 30).matches('█').count() < text.matches('█').count());
+        assert!(drawn(&view, 60, 12).contains("lines are hidden"), "{}", drawn(&view, 60, 12));
+        (0..20).for_each(|size| drop(drawn(&view, size, size)));
+        let colours = |colours| {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 30));
+            view.render(buffer.area, &mut buffer, colours);
+            buffer.content.iter().any(|cell| cell.fg == Color::Green)
+        };
+        assert!(colours(Colours::On) && !colours(Colours::Off));
+        let json = view.as_json();
         assert_eq!((&json["hands"]["right"]["raw"]["index"], &json["hands"]["left"]), (&json!(0.5), &Value::Null));
-        assert!(coloured.as_line().contains("index 0.500 0.25") && !coloured.as_line().contains('\n'));
+        assert!(view.as_line().contains("index 0.500 0.25") && !view.as_line().contains('\n'));
     }
 }

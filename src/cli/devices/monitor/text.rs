@@ -1,12 +1,12 @@
 use serde_json::{Map, Value, json};
 
-use super::screen::{View, degrees_about_axes};
+use super::view::{View, degrees_about_axes};
 use crate::devices::SourceSample;
 use crate::protocol::FlexReading;
 use crate::tracking::Angle;
 
 impl View<'_> {
-    /// Everything in one line of text.
+    /// All data on one line.
     pub fn as_line(&self) -> String {
         let state = &self.state;
         let mut line = format!("{:7.1} s   {state}   {}   {}", self.now, self.pace(), self.errors());
@@ -29,7 +29,7 @@ impl View<'_> {
         line
     }
 
-    /// Everything as one object.
+    /// All data as one JSON object.
     pub fn as_json(&self) -> Value {
         let (pace, decode) = (self.meter.pace(self.now), &self.statistics.decode);
         let hands: Map<String, Value> =

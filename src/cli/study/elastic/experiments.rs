@@ -5,7 +5,7 @@ use crate::elastic::{
 };
 use crate::math::{Pose, Quat, Vec3};
 
-/// Length of a step, s: the rate of a haptic loop.
+/// Time step, s: that of a haptic loop.
 const DT: f64 = 1e-3;
 /// Distance between the vertices of a tool, m.
 const SPACING: f64 = 0.0015;
@@ -29,12 +29,12 @@ pub fn ball() -> Result<Tool, ElasticError> {
     Tool::ball(BALL, SPACING)
 }
 
-/// The ball above the middle of the cube, some depth below its top.
+/// The ball above the centre of the cube, at a depth below its top.
 pub fn above_cube(depth: f64) -> Pose {
     Pose::translation(0.0, HALF + BALL - depth, 0.0)
 }
 
-/// Where a tool is, an object as it was left, and what the picture of it is called.
+/// Pose of the tool, deformed object and caption of a picture.
 #[cfg_attr(not(feature = "viewer"), allow(dead_code, reason = "read by the viewer alone"))]
 pub struct Snapshot {
     pub title: String,
@@ -65,9 +65,9 @@ pub fn pressing() -> Result<Pressing, ElasticError> {
     Ok(Pressing { ball, point, shot: Snapshot::new("13: ball on cube", &object, above_cube(0.006)) })
 }
 
-/// A step of a tool that slides: normal force and friction on it.
+/// A step of a sliding tool: normal force and friction on it.
 pub struct Slide {
-    /// Place along X, mm.
+    /// Position along X, mm.
     pub x: f64,
     pub normal: Vec3,
     pub friction: Vec3,
@@ -109,7 +109,7 @@ pub struct Dent {
     pub area: f64,
     /// Displacement of the surface beside both contacts, 11 mm from the middle, mm.
     pub beside: f64,
-    /// Place along X and height of the surface above its rest, mm.
+    /// Position along X and height of the surface relative to rest, mm.
     pub profile: Vec<[f64; 2]>,
     pub shot: Snapshot,
 }
@@ -125,7 +125,7 @@ pub fn dents() -> Result<[Dent; 2], ElasticError> {
 }
 
 fn dent(name: &'static str, title: &str, tool: &Tool, pose: &dyn Fn(f64) -> Pose) -> Result<Dent, ElasticError> {
-    // The neighbourhood, in which the area counts, is wider than the head.
+    // The neighbourhood, which bounds the area, is wider than the head.
     let mut object = ElasticObject::new(ElasticOptions { neighbourhood: 0.014, ..cube() }, tool.clone())?;
     let [mut low, mut high] = [0.0, 0.01];
     for _ in 0..40 {
@@ -150,7 +150,7 @@ fn top(object: &ElasticObject) -> impl Iterator<Item = usize> + '_ {
     (0..object.rest().len()).filter(|&v| object.rest()[v].y > HALF - 1e-9)
 }
 
-/// Place along X and height of the deformed top of the cube over its rest, in the plane of the contact, mm.
+/// Position along X and height of the deformed top of the cube relative to rest, in the plane of the contact, mm.
 pub fn line(object: &ElasticObject) -> Vec<[f64; 2]> {
     let vertices = top(object).filter(|&v| object.rest()[v].z.abs() < 1e-9);
     let mut points: Vec<[f64; 2]> =
@@ -221,7 +221,7 @@ pub struct Sides {
     pub ends: [f64; 2],
     /// Mean displacement of the surface beyond 20 mm, mm: left and right.
     pub means: [f64; 2],
-    /// Place along X and displacement of the upper half in the plane of the contact, mm.
+    /// Position along X and displacement of the upper half in the plane of the contact, mm.
     pub profile: Vec<[f64; 2]>,
     pub shot: Snapshot,
 }
@@ -282,7 +282,7 @@ fn time(triangles: usize) -> Result<Times, ElasticError> {
     let mut object = ElasticObject::new(options, ball()?)?;
     let mut stages: [Vec<f64>; 4] = Default::default();
     for i in 0..STEPS {
-        // Down, then along, so that contacts change all the time.
+        // Down, then sideways, so that contacts keep changing.
         let t = f64::from(i);
         let pose = Pose::translation(1e-5 * t, SEMI[1] + BALL + 1e-4 - 1e-4 * t.min(50.0), 0.0);
         let start = Instant::now();

@@ -7,18 +7,18 @@ use crate::mesh::block;
 
 /// Cells of the FEM cube along each edge.
 const CELLS: usize = 12;
-/// How much finer the cells are towards the contact.
+/// Refinement of the cells towards the contact.
 const GRADING: f64 = 1.6;
-/// Rounds in which the touching nodes are sought, and Newton steps in each.
+/// Iterations of the active set of contacting nodes, and Newton steps in each.
 const ROUNDS: usize = 6;
 const NEWTON: usize = 4;
-/// Depths that are compared, m.
+/// Compared depths, m.
 const DEPTHS: [f64; 6] = [5e-4, 1e-3, 1.5e-3, 2e-3, 2.5e-3, 3e-3];
-/// Rubber of the paper's table I. At its Poisson's ratio of 0.5 the displacement of linear tetrahedra locks.
+/// Rubber of the paper's table I. At its Poisson's ratio of 0.5 linear tetrahedra lock.
 const RUBBER: Material =
     Material { young: 3e6, poisson: 0.45, density: 1100.0, damping_mass: 0.0, damping_stiffness: 0.0 };
 
-/// The same cube under the same ball, by finite elements and by the elastic model.
+/// The same cube and ball with finite elements and with the elastic model.
 pub struct Comparison {
     /// Depth in mm, force in N.
     pub fem: Curve,
@@ -28,21 +28,21 @@ pub struct Comparison {
     pub fitted: Curve,
     /// The fitted law.
     pub law: DuffingLaw,
-    /// Place along X and height of the top at the greatest depth, mm.
+    /// Position along X and height of the top at the greatest depth, mm.
     pub fem_profile: Curve,
     pub model_profile: Curve,
-    /// Nodes of the FEM.
+    /// Number of FEM nodes.
     pub nodes: usize,
 }
 
 impl Comparison {
-    /// Greatest difference of the fitted forces, as a part of the greatest FEM force.
+    /// Largest difference of the fitted forces, relative to the largest FEM force.
     pub fn force_error(&self) -> f64 {
         let most = self.fem.iter().map(|f| f[1]).fold(0.0, f64::max);
         self.fem.iter().zip(&self.fitted).map(|(a, b)| (a[1] - b[1]).abs() / most).fold(0.0, f64::max)
     }
 
-    /// Height of the top at a distance from the middle by FEM and by the model, mm.
+    /// Height of the top at a distance from the centre, by FEM and by the model, mm.
     pub fn heights(&self, x: f64) -> [f64; 2] {
         [&self.fem_profile, &self.model_profile].map(|profile| {
             let above = profile.iter().position(|p| p[0] >= x).unwrap_or(profile.len() - 1).max(1);
@@ -55,7 +55,7 @@ impl Comparison {
 pub fn compare() -> Result<Comparison, ElasticError> {
     let (fem, fem_profile, nodes) = indent();
     let forces = |law: DuffingLaw| -> Result<Curve, ElasticError> { Ok(pressed(law)?.0) };
-    // The force of the model is linear in the parameters of the law: the fit is a linear least squares problem.
+    // The model force is linear in the parameters of the law, so the fit is a linear least-squares problem.
     let tiny = 1e-9;
     let [linear, cubic] = [
         forces(DuffingLaw { mass: 1.0, linear: 1.0, cubic: 0.0 })?,
@@ -77,7 +77,7 @@ pub fn compare() -> Result<Comparison, ElasticError> {
 /// Points of a curve.
 type Curve = Vec<[f64; 2]>;
 
-/// Forces of the model at the depths, and the top of the cube at the last.
+/// Model forces at the depths, and the top of the cube at the last depth.
 fn pressed(law: DuffingLaw) -> Result<(Curve, Curve), ElasticError> {
     let mut object = ElasticObject::new(ElasticOptions { law, ..cube() }, ball()?)?;
     object.update(&above_cube(-1e-4), 1e-3);
@@ -85,8 +85,8 @@ fn pressed(law: DuffingLaw) -> Result<(Curve, Curve), ElasticError> {
     Ok((forces, line(&object)))
 }
 
-/// Forces of the FEM at the depths, the top of the cube at the last, and the number of nodes. The bottom is held; the ball
-/// does not slip on the top.
+/// FEM forces at the depths, the top of the cube at the last depth, and the number of nodes. The bottom is fixed; the
+/// ball does not slip on the top.
 fn indent() -> (Curve, Curve, usize) {
     let mut mesh = block(&Vec3::repeat(2.0), [CELLS; 3]);
     for p in &mut mesh.nodes {

@@ -21,7 +21,7 @@ pub fn draw(shots: &[&Snapshot]) -> anyhow::Result<Vec<u8>> {
 
 #[cfg(not(feature = "viewer"))]
 pub fn draw(_shots: &[&Snapshot]) -> anyhow::Result<Vec<u8>> {
-    anyhow::bail!("the program was built without the feature `viewer`")
+    anyhow::bail!("pictures need the Cargo feature `viewer`, which this build does not have")
 }
 
 #[cfg(feature = "viewer")]

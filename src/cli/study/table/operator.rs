@@ -7,28 +7,28 @@ const LEGS: usize = 4;
 const DIRECTIONS: usize = 3;
 /// Colours of the directions: red, blue and green.
 const COLOURS: [[f64; 3]; DIRECTIONS] = [[1.0, 0.15, 0.1], [0.2, 0.35, 1.0], [0.1, 0.9, 0.2]];
-/// Pixels of an entry, and between two operators.
+/// Pixels per entry, and between two operators.
 const PIXELS: usize = 4;
 const GAP: usize = 16;
-/// Powers of ten from the brightest entry down to black.
+/// Decades from the brightest entry to black.
 const DECADES: f64 = 2.5;
 
-/// The Delassus operator of the table's soles, leg by leg.
+/// The Delassus operator of the table's soles, ordered by leg.
 pub struct Operator {
-    /// Of which table.
+    /// Variant of the table.
     pub build: Build,
     problem: ContactProblem,
 }
 
-/// How much the legs feel each other: norm of the blocks of the operator between legs, as a part of those within.
+/// Coupling of the legs: norm of the blocks between legs, relative to those within a leg.
 pub struct Coupling {
-    /// Of legs that stand side by side.
+    /// Adjacent legs.
     pub side_by_side: f64,
-    /// Of legs across the diagonal.
+    /// Diagonally opposite legs.
     pub diagonal: f64,
-    /// Of normal directions alone, side by side.
+    /// Normal directions only, adjacent legs.
     pub normals: f64,
-    /// Of tangents alone, side by side.
+    /// Tangential directions only, adjacent legs.
     pub tangents: f64,
 }
 
@@ -38,12 +38,12 @@ impl Operator {
         Ok(Self { build, problem: sole_problem(build, usize::MAX, 0.0)? })
     }
 
-    /// Contacts of all legs.
+    /// Number of contacts of all legs.
     pub fn contacts(&self) -> usize {
         self.problem.laws.len()
     }
 
-    /// Row of a leg's direction at one of its contacts.
+    /// Row of a direction of a contact of a leg.
     fn row(&self, leg: usize, direction: usize, contact: usize) -> usize {
         DIRECTIONS * (leg * self.contacts() / LEGS + contact) + direction
     }
@@ -59,7 +59,7 @@ impl Operator {
         squares.sum::<f64>().sqrt()
     }
 
-    /// How much the legs feel each other.
+    /// Coupling of the legs.
     pub fn coupling(&self) -> Coupling {
         const SIDE_BY_SIDE: [(usize, usize); 4] = [(0, 1), (2, 3), (0, 2), (1, 3)];
         const DIAGONAL: [(usize, usize); 2] = [(0, 3), (1, 2)];
@@ -82,8 +82,8 @@ impl Operator {
         self.problem.delassus.iter().fold(0.0f64, |most, w| most.max(w.abs()))
     }
 
-    /// Row of the operator and its direction at a place of the picture: leg by leg, in each leg direction by direction,
-    /// so that every coupling of two directions is one area.
+    /// Row of the operator and its direction at a position in the picture: ordered by leg, then by direction, so that
+    /// each pair of directions is one area.
     fn at(&self, place: usize) -> (usize, usize) {
         let per_leg = self.contacts() / LEGS;
         let (leg, within) = (place / (DIRECTIONS * per_leg), place % (DIRECTIONS * per_leg));
@@ -92,9 +92,8 @@ impl Operator {
     }
 }
 
-/// Operators side by side, a square of pixels for every entry (Duriez 2006, fig. 9 and 11). Entries between two normals
-/// are red, between the tangents blue and green, between two directions a mixture; brightness is the logarithm of the
-/// size.
+/// Operators side by side, a square of pixels per entry (Duriez 2006, fig. 9 and 11). Entries between two normals are
+/// red, between tangents blue and green, mixed otherwise; brightness is the logarithm of the magnitude.
 pub fn picture(operators: &[Operator]) -> anyhow::Result<Vec<u8>> {
     let side = operators.iter().map(|o| o.problem.rows()).max().unwrap_or(0) * PIXELS;
     let width = operators.len() * (side + GAP) + GAP;
@@ -118,7 +117,7 @@ pub fn picture(operators: &[Operator]) -> anyhow::Result<Vec<u8>> {
     Ok(png_bytes(width as u32, height as u32, &pixels)?)
 }
 
-/// From 0, an entry that is nothing beside the largest, to 1, the largest.
+/// Brightness from 0 (negligible) to 1 (the largest entry).
 fn brightness(entry: f64, largest: f64) -> f64 {
     let part = entry.abs() / largest.max(f64::MIN_POSITIVE);
     if part > 0.0 { (1.0 + part.log10() / DECADES).clamp(0.0, 1.0) } else { 0.0 }

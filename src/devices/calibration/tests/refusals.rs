@@ -14,7 +14,7 @@ fn after_fist(user: &mut User) -> Calibration {
 }
 
 #[test]
-fn a_refused_step_is_repeated_and_nothing_else_is_lost() {
+fn a_rejected_step_is_repeated_and_others_are_kept() {
     let mut user = User::new(curls(), 0.002, 3);
     let mut calibration = after_fist(&mut user);
     // The index finger stays bent.
@@ -32,7 +32,7 @@ fn a_refused_step_is_repeated_and_nothing_else_is_lost() {
 }
 
 #[test]
-fn a_thumb_that_stays_out_is_named() {
+fn a_straight_thumb_is_reported() {
     let mut user = User::new(curls(), 0.002, 4);
     let mut calibration = after_fist(&mut user);
     let flat = user.readings(&calibration, Step::Flat);
@@ -43,7 +43,7 @@ fn a_thumb_that_stays_out_is_named() {
 }
 
 #[test]
-fn a_fist_that_is_the_flat_hand_is_one_refusal() {
+fn a_missing_fist_is_one_rejection() {
     let mut user = User::new(curls(), 0.002, 5);
     let mut calibration = Calibration::new(curls(), Step::full(&curls()));
     let flat = user.readings(&calibration, Step::Flat);
@@ -54,7 +54,7 @@ fn a_fist_that_is_the_flat_hand_is_one_refusal() {
 }
 
 #[test]
-fn noise_movement_and_silence_are_told_apart_and_named() {
+fn noise_drift_and_silence_are_distinguished() {
     let mut user = User::new(curls(), 0.002, 6);
     let calibration = Calibration::new(curls(), Step::full(&curls()));
     let flat = user.readings(&calibration, Step::Flat);

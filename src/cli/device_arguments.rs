@@ -1,0 +1,78 @@
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use serde_json::{Value, json};
+
+use super::run::summary::Spread;
+use super::{Talk, interrupt};
+use crate::assets::{DeviceProfile, Setting};
+use crate::runtime::{DeviceSet, DeviceStatus, Session, driven_by, open_profile};
+
+/// The devices that move the hands.
+#[derive(clap::Args)]
+pub struct DeviceArguments {
+    /// A device that moves a hand: a profile (.toml) or the name of a shipped one, with `@PORT` for another port. Several make one hand.
+    #[arg(long, value_name = "PROFILE[@PORT]")]
+    device: Vec<String>,
+    /// Seconds to wait for devices.
+    #[arg(long, default_value_t = 5.0, value_name = "SECONDS", requires = "device")]
+    device_wait: f64,
+}
+
+impl DeviceArguments {
+    /// Whether any are given.
+    pub fn any(&self) -> bool {
+        !self.device.is_empty()
+    }
+
+    /// Files of profiles, and recordings that take the place of devices.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let file = |name: &String| PathBuf::from(name.rsplit_once('@').map_or(name.as_str(), |(file, _)| file));
+        self.device.iter().map(file).collect()
+    }
+
+    /// Loads a session and attaches its devices once they send samples.
+    pub fn load(&self, scene: &Path, settings: &[Setting], talk: Talk) -> anyhow::Result<Session> {
+        if !self.any() {
+            return Ok(Session::load(scene, settings)?);
+        }
+        // Motors must be released however the program ends.
+        interrupt::listen();
+        let profiles: Vec<DeviceProfile> =
+            self.device.iter().map(|name| open_profile(name)).collect::<Result<_, _>>()?;
+        let timeout =
+            Duration::try_from_secs_f64(self.device_wait).context("`--device-wait` is a number of seconds")?;
+        let mut session = Session::load_with_devices(scene, settings, driven_by(&profiles))?;
+        let mut devices = DeviceSet::start(&profiles, &session.scene().world)?;
+        devices.wait(timeout, |changes| {
+            changes.iter().for_each(|change| talk.say(change));
+            !interrupt::is_asked()
+        })?;
+        session.attach_devices(devices);
+        Ok(session)
+    }
+}
+
+/// State and statistics of devices, for `run --json`.
+pub fn as_json(devices: &[DeviceStatus]) -> Value {
+    let device = |device: &DeviceStatus| {
+        let statistics = &device.statistics;
+        json!({
+            "name": device.name, "port": statistics.port, "state": device.state.to_string(),
+            "opened": statistics.opened, "samples": device.samples, "age_ms": Spread::of(&device.ages).as_json(),
+            "packets": statistics.decode.packets, "bad_checksums": statistics.decode.bad_checksums,
+            "skipped_bytes": statistics.decode.skipped_bytes, "hint": statistics.hint,
+        })
+    };
+    devices.iter().map(device).collect()
+}
+
+/// A line for a device.
+pub fn line(device: &DeviceStatus) -> String {
+    let age = Spread::of(&device.ages);
+    format!(
+        "{}: {}, {} samples, {:.1} ms old (99 %: {:.1} ms), {} bad packets",
+        device.name, device.state, device.samples, age.median, age.p99, device.statistics.decode.bad_checksums
+    )
+}

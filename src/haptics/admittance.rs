@@ -1,0 +1,79 @@
+use super::coupling::Wrench;
+use crate::math::{Pose, Vec3, exp};
+
+/// Admittance control: the device measures the force of the hand and is told where to go. The motion is that of a virtual mass with damping, acted on by the
+/// hand and the scene (the mode of Duriez 2004, §5.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Admittance {
+    /// Virtual mass, kg.
+    pub mass: f64,
+    /// Virtual moment of inertia, kg·m².
+    pub inertia: f64,
+    /// Damping for translation, N·s/m.
+    pub damping: f64,
+    /// Damping for rotation, N·m·s/rad.
+    pub angular_damping: f64,
+    /// Largest speed, m/s.
+    pub speed_limit: f64,
+    /// Largest angular speed, rad/s.
+    pub turn_limit: f64,
+}
+
+/// Where an admittance-controlled device is told to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdmittanceState {
+    /// Its pose.
+    pub pose: Pose,
+    /// Linear and angular velocity.
+    pub velocity: [Vec3; 2],
+}
+
+impl Admittance {
+    /// One step: implicit in the damping, so any damping is stable.
+    pub fn step(&self, state: &mut AdmittanceState, hand: &Wrench, scene: &Wrench, h: f64) {
+        let moved = |v: &Vec3, f: Vec3, m: f64, b: f64, most: f64| {
+            super::coupling::limited(&((m * v + h * f) / (m + h * b)), most)
+        };
+        let (force, torque) = (hand.force + scene.force, hand.torque + scene.torque);
+        if !(force.iter().chain(torque.iter()).all(|x| x.is_finite())) {
+            // No sensor, no motion.
+            state.velocity = [Vec3::zeros(); 2];
+            return;
+        }
+        let [v, w] = &mut state.velocity;
+        *v = moved(v, force, self.mass, self.damping, self.speed_limit);
+        *w = moved(w, torque, self.inertia, self.angular_damping, self.turn_limit);
+        state.pose.translation.vector += h * *v;
+        state.pose.rotation = exp(&(h * *w)) * state.pose.rotation;
+        state.pose.rotation.renormalize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_push_ends_at_force_over_damping() {
+        let control = Admittance {
+            mass: 2.0,
+            inertia: 0.01,
+            damping: 10.0,
+            angular_damping: 0.1,
+            speed_limit: 1.0,
+            turn_limit: 10.0,
+        };
+        let push = Wrench { force: Vec3::new(3.0, 0.0, 0.0), torque: Vec3::new(0.0, 0.0, 0.2) };
+        for h in [0.01, 0.005, 0.002, 0.001] {
+            let mut state = AdmittanceState { pose: Pose::identity(), velocity: [Vec3::zeros(); 2] };
+            (0..(5.0 / h) as usize).for_each(|_| control.step(&mut state, &push, &Wrench::default(), h));
+            assert!((state.velocity[0].x - 0.3).abs() < 1e-9 && (state.velocity[1].z - 2.0).abs() < 1e-9);
+            let hard = Wrench { force: Vec3::new(-300.0, 0.0, 0.0), ..Wrench::default() };
+            (0..(5.0 / h) as usize).for_each(|_| control.step(&mut state, &hard, &Wrench::default(), h));
+            assert!((state.velocity[0].x + 1.0).abs() < 1e-12, "the speed is limited");
+            let broken = Wrench { force: Vec3::repeat(f64::NAN), ..Wrench::default() };
+            control.step(&mut state, &broken, &Wrench::default(), h);
+            assert_eq!(state.velocity, [Vec3::zeros(); 2]);
+        }
+    }
+}

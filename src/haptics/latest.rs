@@ -1,0 +1,57 @@
+//! The newest value from one thread to another, without waiting.
+//!
+//! The crate `triple_buffer` is used and not code of our own: a wait-free exchange of values larger than a word needs `unsafe`, the crate is small, has no
+//! dependency that is not here already, and is tested on several architectures.
+
+/// The writing end.
+pub struct Writer<T: Copy + Send>(triple_buffer::Input<T>);
+
+/// The reading end.
+pub struct Reader<T: Copy + Send>(triple_buffer::Output<T>);
+
+/// A pair of ends that both hold `first`. Each belongs to one thread. Neither ever waits; a value that was not read in time is lost.
+pub fn latest<T: Copy + Send>(first: T) -> (Writer<T>, Reader<T>) {
+    let (input, output) = triple_buffer::TripleBuffer::new(&first).split();
+    (Writer(input), Reader(output))
+}
+
+impl<T: Copy + Send> Writer<T> {
+    /// Makes a value the newest.
+    pub fn write(&mut self, value: T) {
+        self.0.write(value);
+    }
+}
+
+impl<T: Copy + Send> Reader<T> {
+    /// The newest value.
+    pub fn read(&mut self) -> T {
+        *self.0.read()
+    }
+
+    /// The newest value, if it has not been read yet.
+    pub fn read_new(&mut self) -> Option<T> {
+        self.0.updated().then(|| *self.0.read())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values are large, so that a torn one would show; they never go back, and the last one arrives.
+    #[test]
+    fn values_are_whole_and_in_order_under_load() {
+        const LAST: u64 = 200_000;
+        let (mut writer, mut reader) = latest([0u64; 32]);
+        let thread = std::thread::spawn(move || (1..=LAST).for_each(|i| writer.write([i; 32])));
+        let mut before = 0;
+        while before < LAST {
+            let value = reader.read();
+            assert!(value.iter().all(|x| *x == value[0]), "a torn value");
+            assert!(value[0] >= before, "an old value");
+            before = value[0];
+        }
+        assert_eq!(reader.read_new(), None);
+        thread.join().expect("the writer ends");
+    }
+}

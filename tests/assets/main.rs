@@ -1,0 +1,8 @@
+//! Files: scenes, hands, meshes, contact problems. One binary for all, which links once.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod descriptions;
+mod fclib;
+mod scene_reference;
+mod scenes;

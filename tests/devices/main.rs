@@ -1,0 +1,10 @@
+//! Devices: profiles, gloves on pseudo-terminals, calibration, tracking faults. One binary for all, which links once.
+
+mod calibrate;
+#[path = "../common/mod.rs"]
+mod common;
+mod haptics;
+mod pty;
+mod reference;
+mod task;
+mod tracking_faults;
