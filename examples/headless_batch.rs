@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fingerpad::assets::{Setting, load_builtin_scene};
 use fingerpad::body::RigidBody;
 use fingerpad::math::{Random, Vec3};
-use fingerpad::record::{Column, Kind, ParquetWriter};
+use fingerpad::record::{Column, ColumnKind, ParquetWriter};
 
 /// Pushes the boxes of the shipped stack at random; how it ends: seed, time, kinetic energy, greatest height.
 fn run(seed: u64) -> [f64; 4] {
@@ -48,10 +48,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let column = |name: &str, unit, kind| Column { name: name.into(), unit, kind };
     let columns = [
-        column("seed", "", Kind::Whole),
-        column("time", "s", Kind::Real),
-        column("kinetic_energy", "J", Kind::Real),
-        column("height", "m", Kind::Real),
+        column("seed", "", ColumnKind::Whole),
+        column("time", "s", ColumnKind::Real),
+        column("kinetic_energy", "J", ColumnKind::Real),
+        column("height", "m", ColumnKind::Real),
     ];
     let mut table = ParquetWriter::create(&file, &columns)?;
     rows.iter().try_for_each(|row| table.add(row))?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fingerpad::assets::{DeviceProfile, Parts};
-use fingerpad::devices::{SourceHandle, SourceSample, SourceState, Told};
+use fingerpad::devices::{SourceHandle, SourceRequest, SourceSample, SourceState};
 use fingerpad::runtime::{DeviceSet, Session, driven_by};
 use fingerpad::tracking::{ANGLES, Side};
 
@@ -24,10 +24,10 @@ fn start(epoch: Instant) -> std::io::Result<SourceHandle> {
             // Wait for the next sample; meanwhile the simulation sends forces.
             loop {
                 match feed.wait_until(next) {
-                    Told::Nothing => break,
-                    Told::Feel(touch) => strongest = touch.fingers.into_iter().fold(strongest, f64::max),
-                    Told::Vibrate(_) => {}
-                    Told::Stop => return println!("strongest force on a finger: {strongest:.2} N"),
+                    SourceRequest::None => break,
+                    SourceRequest::Feel(touch) => strongest = touch.fingers.into_iter().fold(strongest, f64::max),
+                    SourceRequest::Vibrate(_) => {}
+                    SourceRequest::Stop => return println!("strongest force on a finger: {strongest:.2} N"),
                 }
             }
         }

@@ -50,7 +50,7 @@
 //! # Modules
 //!
 //! The modules have ranks, and a module names only those of lower rank: [`math`] [`sync`] · [`mesh`] [`problem`] [`tracking`] ·
-//! [`beam`] [`elastic`] [`hand`] [`protocol`] [`solver`] · [`body`] · [`contact`] · [`sim`] · [`assets`] · [`devices`] [`haptics`] [`record`] `script`
+//! [`beam`] [`elastic`] [`hand`] [`protocol`] [`solver`] · [`body`] [`haptics`] · [`contact`] · [`sim`] · [`assets`] · [`devices`] [`record`] `script`
 //! `viewer` · [`runtime`] · `cli`. Bodies of every kind implement one interface, [`body::Body`].
 #![doc = "\n# From the papers to the code\n\n"]
 #![doc = include_str!("papers.md")]

@@ -13,12 +13,17 @@ pub(crate) fn nearest<'w, W: AsRef<str> + ?Sized + 'w>(
     (similarity(best) >= SIMILAR).then_some(best)
 }
 
-/// `; did you mean ...?` for the known word most similar to a misspelt one; empty if there is none.
+/// The end of a message that suggests a known word.
+pub(crate) fn did_you_mean(near: &str) -> String {
+    format!("; did you mean `{near}`?")
+}
+
+/// [`did_you_mean`] for the known word most similar to a misspelt one; empty if there is none.
 pub(crate) fn suggestion<'w, W: AsRef<str> + ?Sized + 'w>(
     word: &str,
     known: impl IntoIterator<Item = &'w W>,
 ) -> String {
-    nearest(word, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"))
+    nearest(word, known).map_or(String::new(), did_you_mean)
 }
 
 /// `a`, `b` or `c`, each in backticks.
@@ -38,7 +43,7 @@ pub(crate) fn unknown<'w, W: AsRef<str> + ?Sized + 'w>(
     known: impl IntoIterator<Item = &'w W> + Clone,
 ) -> String {
     match nearest(word, known.clone()) {
-        Some(near) => format!("there is no {kind} `{word}`; did you mean `{near}`?"),
+        Some(near) => format!("there is no {kind} `{word}`{}", did_you_mean(near)),
         None if known.clone().into_iter().next().is_none() => format!("there is no {kind} `{word}`, and no other"),
         None => format!("there is no {kind} `{word}`; expected {}", listed(known)),
     }

@@ -8,12 +8,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{Pinch, capsule};
 use fingerpad::body::fem::Continuum;
-use fingerpad::body::{Fixed, Hand, HandOptions, Refactor, RigidBody, RigidShape, SoftBody};
+use fingerpad::body::{
+    ElasticBody, ElasticBodyOptions, Fixed, Hand, HandOptions, QuasiRigidBody, Refactor, RigidBody, RigidShape,
+    SoftBody,
+};
 use fingerpad::contact::Method;
-use fingerpad::elastic::{Compass, ElasticObject, ElasticOptions, Shape, Tool};
+use fingerpad::elastic::{Compass, ElasticObject, ElasticOptions, ElasticShape, Tool};
 use fingerpad::hand::Material;
+use fingerpad::haptics::{HandDynamics, HapticOptions};
 use fingerpad::math::{Pose, Vec3};
 use fingerpad::mesh::block;
+use fingerpad::sim::two_rate::{ElasticLockstep, LockstepSettings};
 use fingerpad::sim::{Parameters, World};
 use fingerpad::tracking::{PoseKey, PoseSequence};
 
@@ -62,6 +67,7 @@ fn a_steady_step_allocates_nothing() {
     grasps();
     rest();
     elastic();
+    elastic_on_a_device();
 }
 
 fn free_motion() {
@@ -108,6 +114,13 @@ fn rest() {
         world.bodies.add(RigidBody::new(&RigidShape::Box(Vec3::repeat(0.02)), 500.0, pose).expect("a box"));
     }
     world.bodies.add(soft([3, 2, 2], Pose::translation(0.3, 1e-5, 0.0)));
+    let mesh = block(&Vec3::new(0.06, 0.02, 0.04), [3, 1, 2]);
+    let (free, pose) = (vec![false; mesh.nodes.len()], Pose::translation(0.6, 1e-5, 0.0));
+    let stiff = Material { young: 7e8, ..Material::default() };
+    world.bodies.add(QuasiRigidBody::new(&mesh, &free, stiff, None, pose).expect("a quasi-rigid body"));
+    let model = ElasticOptions { triangles: 1000, ..ElasticOptions::new(ElasticShape::block(Vec3::repeat(0.04))) };
+    let cube = ElasticBody::new(model, ElasticBodyOptions::default(), Pose::translation(-0.3, 0.02, 0.0));
+    world.bodies.add(cube.expect("an elastic body"));
     (0..100).for_each(|_| _ = world.step());
     let made = allocations(|| (0..100).for_each(|_| _ = world.step()));
     assert_eq!(made, 0, "in 100 steps of things at rest");
@@ -115,7 +128,7 @@ fn rest() {
 
 /// A compass on an ellipsoid with both pins, moved back and forth.
 fn elastic() {
-    let shape = Shape::Ellipsoid { semi: Vec3::new(0.06, 0.04, 0.04) };
+    let shape = ElasticShape::Ellipsoid { semi: Vec3::new(0.06, 0.04, 0.04) };
     let tool = Tool::compass(&Compass::default(), 7e-4).expect("a compass");
     let mut object = ElasticObject::new(ElasticOptions::new(shape), tool).expect("an object");
     let mut step = |i: u32| {
@@ -125,4 +138,21 @@ fn elastic() {
     };
     assert_eq!((0..100).map(&mut step).max(), Some(2));
     assert_eq!(allocations(|| (100..200).for_each(|i| _ = step(i))), 0, "in 100 steps of an elastic object");
+}
+
+/// A ball in the haptic loop, pressed on a cube by an emulated hand.
+fn elastic_on_a_device() {
+    let model = ElasticOptions { triangles: 600, ..ElasticOptions::new(ElasticShape::block(Vec3::repeat(0.04))) };
+    let fixed = ElasticBodyOptions { fixed: true, ..ElasticBodyOptions::default() };
+    let cube = ElasticBody::new(model, fixed, Pose::identity()).expect("an elastic body");
+    let ball = Tool::ball(0.01, 1.5e-3).expect("a ball");
+    let mut world = World::new(Parameters::default());
+    let cube = world.add(cube.with_tool(ball, Pose::translation(0.0, 0.0305, 0.0)).expect("a tool"));
+    let hand = Some(HandDynamics::default());
+    let settings = LockstepSettings { rate: 1000.0, options: HapticOptions::default(), hand };
+    let mut lock = ElasticLockstep::new(&mut world, cube.id(), &settings).expect("a tool");
+    lock.set_aim(&Pose::translation(0.002, 0.01, 0.0));
+    (0..100).for_each(|_| _ = lock.step(&mut world));
+    assert_eq!(world.bodies[cube].regions(), 1);
+    assert_eq!(allocations(|| (0..50).for_each(|_| _ = lock.step(&mut world))), 0, "in 50 steps of a tool on a device");
 }

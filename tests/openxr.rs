@@ -355,8 +355,13 @@ fn hands_vibrate_when_they_touch() {
         let haptics = Some(HapticSettings { full: 4.0, maximum: 0.75, rate: 20.0, ..HapticSettings::default() });
         let source = start_as(&DeviceProfile { haptics, ..profile() });
         wait_for_state(&source, Side::Right, &SourceState::Streaming);
-        let touch =
-            |side, force| HandForces { side, fingers: [0.0, force, 0.0, 0.0, 0.0], palm: 0.0, pressure: [0.0; 6] };
+        let touch = |side, force| HandForces {
+            side,
+            fingers: [0.0, force, 0.0, 0.0, 0.0],
+            palm: 0.0,
+            pressure: [0.0; 6],
+            slip: [0.0; 6],
+        };
         let log_of = |side: Side| {
             let hand = format!("/user/hand/{}", side.name());
             scene.log().lines().filter(|line| line.contains(&hand)).map(String::from).collect::<Vec<_>>()
@@ -370,13 +375,13 @@ fn hands_vibrate_when_they_touch() {
         assert!(tap.starts_with("vibrate /user/hand/left 0.55 100000000"), "for two turns of the rate: {tap}");
         wait_for("the hum after it", || {
             source.feel(touch(Side::Left, 2.0));
-            source.told(Side::Left).palm < 0.06
+            source.sent_levels(Side::Left).palm < 0.06
         });
-        assert!(source.told(Side::Left).palm > 0.0);
+        assert!(source.sent_levels(Side::Left).palm > 0.0);
         assert_eq!(log_of(Side::Right), Vec::<String>::new(), "the other hand feels nothing");
         // No more updates: the watchdog.
         wait_for("stillness", || log_of(Side::Left).last().is_some_and(|line| line == "still /user/hand/left"));
-        assert_eq!(source.told(Side::Left), Levels::ZERO);
+        assert_eq!(source.sent_levels(Side::Left), Levels::ZERO);
         wait_for("no more than the most", || {
             source.feel(touch(Side::Right, 1e6));
             log_of(Side::Right).iter().any(|line| line.starts_with("vibrate /user/hand/right 0.75 "))

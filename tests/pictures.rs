@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use fingerpad::assets::{Scene, builtin_scenes, load_builtin_scene};
-use fingerpad::viewer::{Figure, Frame, Layers, Legend, Look, Painted, Picture, Stage, ViewerError, draw_all};
+use fingerpad::body::ElasticBody;
+use fingerpad::viewer::{
+    CameraPlacement, Figure, Frame, Layers, Legend, Painted, Picture, Stage, ViewerError, draw_all,
+};
 
 const SIZE: (u32, u32) = (320, 240);
 const NO_ADAPTER: &str = "no graphics adapter was found";
@@ -41,7 +44,7 @@ fn played(name: &str, seconds: f64) -> Scene {
 /// A scene as a figure of fixed size without ground and legend.
 fn figure(scene: &Scene, layers: Layers) -> (Figure, Frame) {
     let (stage, frame) = (Stage::of(scene), Frame::of(&scene.world));
-    let camera = stage.camera([&frame], &Look::default());
+    let camera = stage.camera([&frame], &CameraPlacement::default());
     let figure = stage.figure(&frame, &layers, camera);
     (Figure { size: SIZE, ground: None, legend: Legend::default(), ..figure }, frame)
 }
@@ -108,7 +111,9 @@ fn every_scene_with_a_camera_stays_within_its_picture() {
         // Hands and moving bodies must be framed; static ones may extend beyond.
         let moving = |scene: &Scene| {
             let frame = Frame::of(&scene.world);
-            let count = scene.world.bodies.iter().filter(|(_, body)| body.part_count() > 0).count();
+            let bodies = &scene.world.bodies;
+            let tools = bodies.of::<ElasticBody>().filter(|(_, elastic)| elastic.tool().is_some()).count();
+            let count = bodies.iter().filter(|(_, body)| body.kind() != "fixed").count() + tools;
             let mut meshes = stage.figure(&frame, &Layers::default(), camera).meshes;
             meshes.truncate(count);
             meshes
@@ -140,7 +145,7 @@ fn pressure_is_coloured_where_something_touches_and_nowhere_else() {
     // The skin only: the ball would hide its contacts. From below, into the palm.
     for ((figure, frame), scene) in figures.iter_mut().zip(&scenes) {
         figure.meshes.truncate(1);
-        let look = Look { azimuth: 165.0, elevation: -35.0, ..Look::default() };
+        let look = CameraPlacement { azimuth: 165.0, elevation: -35.0, ..CameraPlacement::default() };
         figure.camera = Stage::of(scene).camera([&*frame], &look);
     }
     let (figures, frames): (Vec<Figure>, Vec<Frame>) = figures.into_iter().unzip();
@@ -186,8 +191,10 @@ fn pressure_has_a_labelled_scale() {
 fn every_layer_is_visible() {
     let scene = played("pinch", 1.2);
     let mut figures = vec![figure(&scene, Layers::NONE).0];
-    let near = Look { zoom: 2.5, ..Look::default() };
-    for (_, switch) in Layers::SWITCHES {
+    let near = CameraPlacement { zoom: 2.5, ..CameraPlacement::default() };
+    // The anchor points of elastic objects are in another scene.
+    let shown = || Layers::SWITCHES.iter().filter(|(name, _)| *name != "anchors");
+    for (_, switch) in shown() {
         let mut layers = Layers::NONE;
         *switch(&mut layers) = true;
         // Pressure is a colour of the skin.
@@ -198,9 +205,14 @@ fn every_layer_is_visible() {
     figures.iter_mut().for_each(|figure| (figure.camera, figure.size) = (camera, (160, 120)));
     let Some(pictures) = drawn(&figures) else { return };
     let differ = |a: &Picture, b: &Picture| pixels(a).zip(pixels(b)).filter(|(p, q)| p != q).count();
-    for ((name, _), picture) in Layers::SWITCHES.iter().zip(&pictures[1..]) {
+    for ((name, _), picture) in shown().zip(&pictures[1..]) {
         assert!(differ(picture, &pictures[0]) > 20, "{name} shows nothing");
     }
+    let elastic = played("elastic_press", 0.1);
+    let anchors = Layers { anchors: true, ..Layers::NONE };
+    let both = [figure(&elastic, Layers::NONE).0, figure(&elastic, anchors).0];
+    let Some(marked) = drawn(&both) else { return };
+    assert!(differ(&marked[1], &marked[0]) > 20, "anchors show nothing");
     assert!(differ(&pictures[1], &pictures[2]) > 5, "pressure shows nothing");
 }
 
@@ -218,10 +230,10 @@ fn folder(name: &str) -> PathBuf {
 
 /// Whether the program drew; otherwise checks its message.
 fn has_drawn(output: &Output) -> bool {
-    let said = String::from_utf8_lossy(&output.stderr);
+    let message = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        nothing_drawn(&said);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        nothing_drawn(&message);
     }
     output.status.success()
 }
@@ -283,8 +295,8 @@ fn a_recording_is_drawn_up_to_its_end() {
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let drawn = program(&["render", &recording, "--at", "5", "--size", "64x48", "--out", &out]);
     if has_drawn(&drawn) {
-        let said = String::from_utf8_lossy(&drawn.stderr);
-        assert!(said.contains("it ended at 0.10 s") && Path::new(&out).exists(), "{said}");
+        let message = String::from_utf8_lossy(&drawn.stderr);
+        assert!(message.contains("it ended at 0.10 s") && Path::new(&out).exists(), "{message}");
     }
 }
 
@@ -301,13 +313,13 @@ fn invalid_render_arguments_report_the_expectation() {
     ];
     for (arguments, word) in cases {
         let output = program(&[["render", "rest", "--out", "never.png"].as_slice(), arguments].concat());
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(said.contains(word), "{arguments:?}: {said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(word), "{arguments:?}: {message}");
     }
     let output = program(&["render", "nowhere", "--out", "never.png"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && said.contains("the name of a shipped scene"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && message.contains("the name of a shipped scene"), "{message}");
 }
 
 /// Depth of the visual skin inside the ball, m.
@@ -336,7 +348,7 @@ fn a_time_past_the_end_of_a_scene_is_reported() {
     if !has_drawn(&late) {
         return;
     }
-    let said = String::from_utf8_lossy(&late.stderr).into_owned();
-    assert!(said.contains("the scene ends at") && said.contains("30.00 s"), "{said}");
+    let message = String::from_utf8_lossy(&late.stderr).into_owned();
+    assert!(message.contains("the scene ends at") && message.contains("30.00 s"), "{message}");
     assert!(!String::from_utf8_lossy(&draw("0.05").stderr).contains("the scene ends"));
 }

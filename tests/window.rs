@@ -21,7 +21,7 @@ fn fingerpad(arguments: &[&str], display: Option<&str>) -> Command {
     command
 }
 
-fn said(out: &Output) -> String {
+fn message(out: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr))
 }
 
@@ -86,13 +86,13 @@ fn spawn(mut command: Command) -> Child {
 fn a_missing_display_is_one_message() {
     for display in [None, Some(""), Some(":9731"), Some("nonsense")] {
         let out = fingerpad(&["view", "stack"], display).output().expect("the program runs");
-        let said = said(&out);
-        assert_eq!(out.status.code(), Some(2), "{said}");
-        assert!(out.stdout.is_empty() && !said.contains("panicked"), "{said}");
-        assert_eq!(said.trim().lines().count(), 1, "{said}");
+        let message = message(&out);
+        assert_eq!(out.status.code(), Some(2), "{message}");
+        assert!(out.stdout.is_empty() && !message.contains("panicked"), "{message}");
+        assert_eq!(message.trim().lines().count(), 1, "{message}");
         let sentence =
-            ["no display", "no graphics adapter", "cannot open a window"].iter().any(|words| said.contains(words));
-        assert!(sentence, "{said}");
+            ["no display", "no graphics adapter", "cannot open a window"].iter().any(|words| message.contains(words));
+        assert!(sentence, "{message}");
     }
 }
 
@@ -100,7 +100,7 @@ fn a_missing_display_is_one_message() {
 fn invalid_arguments_are_reported_before_a_window_opens() {
     let broken = |arguments: &[&str], words: &str| {
         let out = fingerpad(arguments, None).output().expect("the program runs");
-        assert!(out.status.code() == Some(2) && said(&out).contains(words), "{}", said(&out));
+        assert!(out.status.code() == Some(2) && message(&out).contains(words), "{}", message(&out));
     };
     broken(&["view", "nothing"], "the name of a shipped scene");
     broken(&["view", "stack", "--show", "bones"], "there is no layer `bones`");
@@ -115,11 +115,11 @@ fn has_drawn(display: &Display, frames: u64, arguments: &[&str]) -> bool {
     // With software rendering on a busy machine a frame can take seconds.
     let out =
         within(spawn(fingerpad(&arguments, Some(&display.name))), 60 + 6 * frames).expect("an end after its frames");
-    if said(&out).contains("no graphics adapter") {
+    if message(&out).contains("no graphics adapter") {
         missing("there is nothing here that draws");
         return false;
     }
-    assert!(out.status.success(), "{}", said(&out));
+    assert!(out.status.success(), "{}", message(&out));
     let line = String::from_utf8_lossy(&out.stdout).into_owned();
     let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     assert!(line.starts_with(&format!("{frames} frames in ")) && numbers.len() >= 3 && numbers[1] > 0, "{line}");
@@ -177,10 +177,10 @@ impl Person {
         let clock = Instant::now();
         while person.now().is_none_or(|frame| frame["frame"].as_u64() < Some(5)) {
             if person.window.try_wait().expect("a child").is_some() {
-                let mut said = String::new();
+                let mut message = String::new();
                 let stderr = person.window.stderr.take().expect("a pipe");
-                let _ = std::io::Read::read_to_string(&mut BufReader::new(stderr), &mut said);
-                assert!(said.contains("no graphics adapter"), "{said}");
+                let _ = std::io::Read::read_to_string(&mut BufReader::new(stderr), &mut message);
+                assert!(message.contains("no graphics adapter"), "{message}");
                 missing("there is nothing here that draws");
                 return None;
             }
@@ -535,7 +535,7 @@ fn the_time_bar_of_a_recording_seeks() {
     let recording = std::env::temp_dir().join(format!("fingerpad-seek-{}.fpr", std::process::id()));
     let name = recording.to_string_lossy().into_owned();
     let out = fingerpad(&["run", "incline", "--record", &name], None).output().expect("the program runs");
-    assert!(out.status.success(), "{}", said(&out));
+    assert!(out.status.success(), "{}", message(&out));
     let Some(person) = Person::opens((800, 500), &[&name]) else { return };
     let seconds = person.frame()["seconds"].as_f64().expect("a length");
     person.sees("the end", |frame| frame["over"] == true);
@@ -653,13 +653,13 @@ fn settings_are_saved_and_an_invalid_file_is_ignored() {
             90,
         );
         let out = out.expect("an end after its frames");
-        assert!(out.status.success(), "{}", said(&out));
-        (std::fs::read_to_string(&log).expect("a log"), said(&out))
+        assert!(out.status.success(), "{}", message(&out));
+        (std::fs::read_to_string(&log).expect("a log"), message(&out))
     };
     assert!(again(&[]).0.contains("\"pressure\""), "the next window shows it too");
     std::fs::write(&file, "layers = {{{").expect("a file");
-    let (log, said) = again(&[]);
-    assert!(!log.contains("\"pressure\"") && said.contains("the default settings are used"), "{said}");
+    let (log, message) = again(&[]);
+    assert!(!log.contains("\"pressure\"") && message.contains("the default settings are used"), "{message}");
     std::fs::write(&file, "layers = [\"pressure\", \"skin\"]").expect("a file");
     assert!(!again(&["--reset"]).0.contains("\"pressure\""), "forgotten");
 }
@@ -682,8 +682,8 @@ fn it_closes_by_its_key() {
         let _ = key();
     }
     let out = within(window, 20).expect("an end by the key");
-    if said(&out).contains("no graphics adapter") {
+    if message(&out).contains("no graphics adapter") {
         return missing("there is nothing here that draws");
     }
-    assert_eq!(out.status.code(), Some(0), "{}", said(&out));
+    assert_eq!(out.status.code(), Some(0), "{}", message(&out));
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 pub enum FileFault {
     /// An I/O error.
     #[error("cannot be read: {0}")]
-    Unreadable(#[from] io::Error),
+    Unreadable(io::Error),
     /// It may be endless or block.
     #[error("cannot be read: this is a {0}, expected a regular file")]
     NotRegular(&'static str),
@@ -17,6 +17,13 @@ pub enum FileFault {
         /// The limit.
         most: u64,
     },
+}
+
+impl From<io::Error> for FileFault {
+    /// Not as its source, which reports of chains of errors would print a second time.
+    fn from(error: io::Error) -> Self {
+        Self::Unreadable(error)
+    }
 }
 
 /// The bytes of a regular file up to a size limit.

@@ -13,7 +13,11 @@ macro_rules! shipped {
 
 /// Name and text of every file in `scenes/`.
 const SCENES: &[(&str, &str)] = shipped!(
-    "ball" "ball_tips" "bar" "dumbbell" "edge_cube" "edge_cube_tight" "incline" "pencil" "pinch" "play" "rest" "soft_ball" "spin_disc" "stack" "table" "thread"
+    "ball" "ball_tips" "bar" "beam_clip" "clip_on_pipe" "contacts" "dumbbell" "edge_cube" "edge_cube_tight"
+    "elastic_ball" "elastic_compass" "elastic_ellipsoid" "elastic_haptic" "elastic_inclusion" "elastic_mallet"
+    "elastic_press" "elastic_slide" "haptic_clip" "haptic_press" "incline" "mallet" "pencil" "pinch" "play" "pull_thread" "quasi_rigid"
+    "rest" "snap_in" "snap_in_soft" "snap_out" "soft_ball" "spin_disc" "stack" "table" "thread" "thread_taut"
+    "two_beams"
 );
 
 macro_rules! shipped_scripts {
@@ -24,8 +28,12 @@ macro_rules! shipped_scripts {
 
 /// Name and text of every script in `scripts/`.
 const SCRIPTS: &[(&str, &str)] = shipped_scripts!(
-    "ball" "ball_tips" "bar" "dumbbell" "edge_cube" "edge_cube_tight" "hello_hand" "peg_in_hole" "pencil" "pick_up" "press_button"
-    "push_and_slide" "soft_ball" "sort_by_size" "stack_boxes" "thread" "turn_knob"
+    "ball" "ball_tips" "bar" "beam_clip" "clip_on_pipe" "contacts" "dumbbell" "edge_cube" "edge_cube_tight"
+    "elastic_ball" "elastic_compass" "elastic_ellipsoid" "elastic_haptic" "elastic_inclusion" "elastic_mallet"
+    "elastic_press" "elastic_slide" "hand_over" "haptic_clip" "hello_hand" "mallet" "peg_in_hole" "pencil" "pick_up"
+    "play_tune" "pour"
+    "press_button" "pull_thread" "push_and_slide" "quasi_rigid" "snap_in" "snap_in_soft" "snap_out" "soft_ball"
+    "sort_by_size" "stack_boxes" "thread" "thread_taut" "turn_key" "turn_knob"
 );
 
 macro_rules! shipped_devices {
@@ -47,6 +55,10 @@ const FILES: &[(&str, &str)] = &[
     ("hands/right.toml", include_str!("../../hands/right.toml")),
     ("hands/small.toml", include_str!("../../hands/small.toml")),
     ("scenes/dumbbell.obj", include_str!("../../scenes/dumbbell.obj")),
+    ("scenes/mallet.obj", include_str!("../../scenes/mallet.obj")),
+    ("scenes/soft_cylinder.vtk", include_str!("../../scenes/soft_cylinder.vtk")),
+    ("scripts/bowl.obj", include_str!("../../scripts/bowl.obj")),
+    ("scripts/cup.obj", include_str!("../../scripts/cup.obj")),
 ];
 
 /// The virtual folder of the embedded files.
@@ -198,7 +210,9 @@ mod tests {
     fn no_embedded_scene_needs_the_disk() {
         for name in builtin_scenes() {
             let scene = load_builtin_scene(name, &[]).expect("a scene").unwrap_or_else(|p| panic!("{name}: {p}"));
-            assert!(scene.world.bodies.iter().any(|(_, body)| body.mass().is_some()), "{name}");
+            // Elastic objects with a tool do not move.
+            let acts = |body: &dyn crate::body::Body| body.mass().is_some() || body.kind() == "elastic";
+            assert!(scene.world.bodies.iter().any(|(_, body)| acts(body)), "{name}");
         }
         assert!(carried(Path::new("fingerpad:/scenes/../hands/left.toml")).is_some());
         assert!(carried(Path::new("fingerpad:/hands/nobody.toml")).is_none());

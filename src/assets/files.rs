@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -46,8 +47,8 @@ impl TextKind {
 #[derive(Debug, Default)]
 struct Read {
     contents: BTreeMap<String, Arc<[u8]>>,
-    /// Paths in the order of reading.
-    order: Vec<String>,
+    /// Keys in the order of reading, and the paths that were given.
+    order: Vec<(String, PathBuf)>,
     bytes: u64,
 }
 
@@ -114,7 +115,7 @@ impl Files {
                 format!("cannot be read: all files of a run together exceed the limit of {most} bytes"),
             ));
         }
-        read.order.push(path.clone());
+        read.order.push((path.clone(), file.into()));
         read.contents.insert(path, contents.clone());
         Ok(contents)
     }
@@ -160,18 +161,26 @@ impl Files {
     /// Path and contents of the files that were read, in that order, without the first few.
     pub fn read_after(&self, few: usize) -> Vec<(String, Vec<u8>)> {
         let read = self.read();
-        read.order.iter().skip(few).map(|path| (path.clone(), read.contents[path].to_vec())).collect()
+        read.order.iter().skip(few).map(|(key, _)| (key.clone(), read.contents[key].to_vec())).collect()
     }
 
     /// Paths of the files read, in order.
     pub fn paths(&self) -> Vec<PathBuf> {
-        self.read().order.iter().map(PathBuf::from).collect()
+        self.read().order.iter().map(|(_, path)| path.clone()).collect()
     }
 
-    /// A path with the same separators on every system.
+    /// A path as text, with the same separators on every system. Bytes that are not UTF-8 are written as U+FFFD and two hexadecimal
+    /// digits: as U+FFFD alone, two files would share a key, and one would be read for the other.
     pub fn key(file: &Path) -> String {
-        let text = file.to_string_lossy();
-        if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() }
+        let mut key = String::new();
+        for chunk in file.as_os_str().as_encoded_bytes().utf8_chunks() {
+            key += chunk.valid();
+            for byte in chunk.invalid() {
+                // Writing to a string does not fail.
+                let _ = write!(key, "\u{fffd}{byte:02x}");
+            }
+        }
+        if cfg!(windows) { key.replace('\\', "/") } else { key }
     }
 
     fn read(&self) -> MutexGuard<'_, Read> {
@@ -233,6 +242,26 @@ mod tests {
         let problem = Files::default().read_text(&file, ANY).expect_err("a problem").0.remove(0);
         assert_eq!((problem.line, problem.column, problem.message.as_str()), (2, 3, "not UTF-8 text"));
         std::fs::remove_file(&file).expect("a file");
+    }
+
+    /// Names that differ in bytes that are not UTF-8 shared an entry of the cache, so that one file was read for the other.
+    #[cfg(unix)]
+    #[test]
+    fn names_that_are_not_utf8_stay_apart() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = std::env::temp_dir().join(format!("fingerpad-names-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let [one, two] = [b"a\xfe", b"a\xff"].map(|name| folder.join(std::ffi::OsStr::from_bytes(name)));
+        std::fs::write(&one, "one").expect("a file");
+        std::fs::write(&two, "two").expect("a file");
+        let files = Files::default();
+        assert_eq!(files.read_text(&one, ANY).as_deref(), Ok("one"));
+        assert_eq!(files.read_text(&two, ANY).as_deref(), Ok("two"));
+        assert_eq!(files.paths(), [one, two], "outputs are compared with these");
+        // The key of a key is itself: a replay finds the file by it.
+        let key = Files::key(Path::new(std::ffi::OsStr::from_bytes(b"a\xff/b")));
+        assert_eq!((key.as_str(), Files::key(Path::new(&key))), ("a\u{fffd}ff/b", key.clone()));
+        std::fs::remove_dir_all(&folder).expect("a folder");
     }
 
     #[cfg(unix)]

@@ -3,13 +3,13 @@ use std::path::Path;
 use super::builtin::{LEFT_HAND, RIGHT_HAND};
 use super::files::Files;
 use super::problem::Problems;
-use super::table::{Document, Table, listed, nearest};
-use crate::hand::ranges::{self, Range};
+use super::table::{Document, Table, did_you_mean, listed, nearest};
+use crate::hand::ranges;
 use crate::hand::{
-    Coupling, FingerDescription, HandDescription, HandModel, Material, MeshOptions, NamedPose, POSES, PalmDescription,
-    TissueThickness,
+    Coupling, FingerDescription, HandDescription, HandModel, Look, Material, MeshOptions, NamedPose, POSES,
+    PalmDescription, TissueThickness,
 };
-use crate::math::Vec3;
+use crate::math::{Range, Vec3};
 use crate::tracking::{ANGLES, Finger, Segment, Side};
 
 /// Reads a hand file: lengths in metres, angles in degrees, everything else in SI units. A file with `base =
@@ -81,16 +81,36 @@ fn read_hand(root: &Table<'_>, files: &Files) -> Result<HandDescription, Problem
     let palm = read_palm(root);
     let fingers = Finger::ALL.map(|f| read_finger(root, f));
     let bone_density = root.number("bone_density", ranges::DENSITY);
-    let tissue = read_material(root);
+    let (tissue, stiffening, relaxation) = read_material(root);
     let coupling = read_coupling(root);
     let (mesh, mesh_problems) = read_mesh(root, files);
     let poses = read_poses(root, &fingers);
-    let mut hand = HandDescription { name, side, palm, fingers, tissue, bone_density, coupling, mesh, poses };
+    let look = read_look(root);
+    let mut hand = HandDescription {
+        name,
+        side,
+        palm,
+        fingers,
+        tissue,
+        stiffening,
+        relaxation,
+        bone_density,
+        coupling,
+        mesh,
+        poses,
+        look,
+    };
     if let Some(factor) = read_scale(root, &hand) {
         hand = hand.scaled(factor);
     }
     root.finish();
     if mesh_problems.0.is_empty() { Ok(hand) } else { Err(mesh_problems) }
+}
+
+/// The colours of the skin, or the usual ones.
+pub(super) fn read_look(table: &Table<'_>) -> Look {
+    let names = Look::NAMES.map(|(name, _)| name);
+    if table.has("look") { Look::NAMES[table.choice("look", &names)].1 } else { Look::default() }
 }
 
 /// The scale factor from `scale` or `hand_length`.
@@ -159,9 +179,10 @@ fn read_finger(root: &Table<'_>, finger: Finger) -> FingerDescription {
     description
 }
 
-fn read_material(root: &Table<'_>) -> Material {
+/// The linear material, the coefficient of strain limiting, and whether the tissue relaxes.
+fn read_material(root: &Table<'_>) -> (Material, f64, bool) {
     let (default, Some(table)) = (Material::default(), root.table_if_any("tissue")) else {
-        return Material::default();
+        return (Material::default(), 0.0, false);
     };
     let read = |key: &str, default: f64, range: Range| table.number_or(key, default, range);
     let material = Material {
@@ -171,8 +192,10 @@ fn read_material(root: &Table<'_>) -> Material {
         damping_mass: read("damping_mass", default.damping_mass, ranges::DAMPING_MASS),
         damping_stiffness: read("damping_stiffness", default.damping_stiffness, ranges::DAMPING_STIFFNESS),
     };
+    let stiffening = read("stiffening", 0.0, ranges::STIFFENING);
+    let relaxation = table.flag_or("relaxation", false);
     table.finish();
-    material
+    (material, stiffening, relaxation)
 }
 
 fn read_coupling(root: &Table<'_>) -> Coupling {
@@ -239,7 +262,7 @@ fn read_poses(root: &Table<'_>, fingers: &[FingerDescription; 5]) -> Vec<NamedPo
     for pose in POSES {
         if !table.has(pose) {
             let near = nearest(pose, &own).filter(|near| !POSES.contains(near));
-            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let hint = near.map_or(String::new(), did_you_mean);
             table.complain("", format!("the pose `{pose}` is missing; a hand has {}{hint}", listed(&POSES)));
         }
     }

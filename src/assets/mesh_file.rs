@@ -9,7 +9,7 @@ mod vtk;
 
 use std::path::Path;
 
-use self::scan::{Fault, Scanner};
+use self::scan::{ScanError, TextScanner};
 use super::files::{Files, TextKind};
 use super::limits::TETRAHEDRA;
 use super::problem::{Problem, Problems, line_column};
@@ -21,7 +21,7 @@ use crate::mesh::{MeshFault, TetMesh};
 /// The format is recognised by the text; `file` only goes into the problems. Coordinates times `scale` are metres.
 /// Points, lines, faces and unused nodes are skipped; other solids are rejected.
 fn parse_tet_mesh(file: &Path, text: &str, scale: f64) -> Result<TetMesh, Problems> {
-    read(text).and_then(|draft| draft.finish(scale)).map_err(|Fault { at, section, message }| {
+    read(text).and_then(|draft| draft.finish(scale)).map_err(|ScanError { at, section, message }| {
         let (line, column) = line_column(text, at);
         Problems(vec![Problem { file: file.into(), line, column, key: section.into(), message }])
     })
@@ -39,8 +39,8 @@ impl Files {
     }
 }
 
-fn read(text: &str) -> Result<Draft, Fault<'_>> {
-    let mut start = Scanner::new(text);
+fn read(text: &str) -> Result<UncheckedMesh, ScanError<'_>> {
+    let mut start = TextScanner::new(text);
     let at = start.at();
     let body = text.get(at..).unwrap_or_default();
     if body.starts_with("# vtk DataFile Version") {
@@ -84,12 +84,12 @@ struct Tet {
     number: u64,
     /// Its offset in the file.
     at: usize,
-    /// Indices of [`Draft::nodes`].
+    /// Indices of [`UncheckedMesh::nodes`].
     nodes: [usize; 4],
 }
 
 /// Result of a reader: all references are valid, shapes are not yet checked.
-struct Draft {
+struct UncheckedMesh {
     /// The section of the elements, the format's name for them, and the offset of the section.
     section: &'static str,
     element: &'static str,
@@ -100,9 +100,9 @@ struct Draft {
     skipped: usize,
 }
 
-impl Draft {
+impl UncheckedMesh {
     /// Removes unused nodes and checks the mesh.
-    fn finish(self, scale: f64) -> Result<TetMesh, Fault<'static>> {
+    fn finish(self, scale: f64) -> Result<TetMesh, ScanError<'static>> {
         let mut used = vec![false; self.nodes.len()];
         for &node in self.tets.iter().flat_map(|tet| &tet.nodes) {
             used[node] = true;
@@ -117,7 +117,7 @@ impl Draft {
             }
         }
         mesh.tets = self.tets.iter().map(|tet| tet.nodes.map(|node| renumbered[node])).collect();
-        let fault = |message: String| Fault { at: self.heading, section: self.section, message };
+        let fault = |message: String| ScanError { at: self.heading, section: self.section, message };
         if mesh.tets.len() > TETRAHEDRA {
             let found = mesh.tets.len();
             return Err(fault(format!("found {found} tetrahedra, expected at most {TETRAHEDRA}: mesh more coarsely")));
@@ -132,7 +132,7 @@ impl Draft {
     }
 
     /// Describes an error of the mesh in terms of the file.
-    fn fault(&self, mesh: &TetMesh, fault: &MeshFault) -> Fault<'static> {
+    fn fault(&self, mesh: &TetMesh, fault: &MeshFault) -> ScanError<'static> {
         let at_tet = |tet: usize| self.tets.get(tet).map_or((0, self.heading), |tet| (tet.number, tet.at));
         let element = self.element;
         let (at, message) = match *fault {
@@ -161,7 +161,7 @@ impl Draft {
             }
             _ => (self.heading, fault.to_string()),
         };
-        Fault { at, section: self.section, message }
+        ScanError { at, section: self.section, message }
     }
 }
 

@@ -10,6 +10,7 @@ mod files;
 mod hand_file;
 pub mod limits;
 mod mesh_file;
+mod mount_file;
 mod picture_file;
 mod problem;
 mod scene_file;
@@ -28,6 +29,7 @@ pub use device_file::{
 pub use fclib::{read_fclib, write_fclib};
 pub use files::{Files, TextKind};
 pub use hand_file::{builtin_hand, builtin_hand_model, load_hand, load_hand_model};
+pub use mount_file::{Mounts, load_mounts, mounts_text};
 pub use picture_file::png_bytes;
 pub use problem::{Problem, Problems};
 pub use scene_file::{

@@ -4,10 +4,13 @@ mod attachments;
 mod beam;
 mod bodies;
 mod cost;
+mod elastic;
 mod hands;
+mod haptic;
 mod materials;
 mod parameters;
 mod place;
+mod quasi_rigid;
 mod ranges;
 mod samples;
 mod settings;
@@ -18,6 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use self::cost::Cost;
+pub use self::haptic::Haptic;
 pub(super) use self::place::read_place;
 pub use self::settings::{NoSetting, Setting, setting_keys};
 use super::files::{Files, TextKind};
@@ -32,7 +36,7 @@ use crate::sim::{Status, TOP_SPEED, World};
 use crate::tracking::{Driven, PoseSequence, SampleSource};
 
 /// Default duration of a scene, s.
-const SECONDS: f64 = 2.0;
+const DEFAULT_SECONDS: f64 = 2.0;
 
 /// The world of a file, ready to step.
 #[derive(Debug, Default)]
@@ -47,12 +51,16 @@ pub struct Scene {
     pub motions: Vec<Option<PoseSequence>>,
     /// Colours of bodies, by name; red, green and blue from 0 to 1.
     pub colours: BTreeMap<String, [f64; 3]>,
+    /// Opacity of bodies that are transparent, by name.
+    pub opacities: BTreeMap<String, f64>,
     /// Camera, if the file has one.
     pub camera: Option<Viewpoint>,
     /// Seed of random numbers, for scripts.
     pub seed: u64,
     /// Cost of its bodies, including those of the world they were added to.
     pub used: Cost,
+    /// Haptic loop, if the file has one.
+    pub haptic: Option<Box<Haptic>>,
 }
 
 /// Camera of a scene.
@@ -80,8 +88,20 @@ const OF_DEVICES: [&str; 10] =
     ["kind", "sensor", "port", "usb", "baud", "user", "latency", "filter", "place", "haptics"];
 
 /// Top-level keys of a scene that no hand has.
-const OF_SCENES: [&str; 11] =
-    ["body", "hand", "material", "pair", "attachment", "contact", "solver", "camera", "gravity", "dt", "seconds"];
+const OF_SCENES: [&str; 12] = [
+    "haptic",
+    "body",
+    "hand",
+    "material",
+    "pair",
+    "attachment",
+    "contact",
+    "solver",
+    "camera",
+    "gravity",
+    "dt",
+    "seconds",
+];
 
 /// Detects from the content of a file, and of its base files, whether it is a hand, a scene or a device. Misspelt keys
 /// of a scene or a device count too; the default is a hand.
@@ -160,7 +180,7 @@ impl Files {
 fn read_scene(root: &Table<'_>, name: &str, used: Cost, files: &Files, problems: &mut Problems) -> Scene {
     let mut scene = Scene {
         name: root.text_or("name", name),
-        seconds: root.number_or("seconds", SECONDS, ranges::SECONDS),
+        seconds: root.number_or("seconds", DEFAULT_SECONDS, ranges::SECONDS),
         world: World::new(parameters::read_parameters(root)),
         seed: root.count_or("seed", 0, ranges::SEED) as u64,
         used,
@@ -172,6 +192,7 @@ fn read_scene(root: &Table<'_>, name: &str, used: Cost, files: &Files, problems:
     bodies::read_bodies(root, &mut scene, files, problems);
     hands::read_hands(root, &mut scene, files, problems);
     attachments::read_attachments(root, &mut scene);
+    haptic::read_haptic(root, &mut scene);
     root.finish();
     scene
 }
@@ -200,7 +221,7 @@ fn check_names(root: &Table<'_>) {
                 table.complain("", "a name consists of letters, digits, `_` and `-`");
             }
             if kind != "material" && name == attachments::WORLD {
-                table.complain("", "the name `world` is taken; it stands for what never moves");
+                table.complain("", "the name `world` is reserved for everything that never moves");
             }
             if kind == "body" && hands.contains(&name) {
                 table.complain("", format!("a hand has the name `{name}` too; give every body its own"));

@@ -9,26 +9,26 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-pub(super) use self::document::{Document, Entry, Value};
+pub(super) use self::document::{Document, TableEntry, Value};
 use self::words::short;
 use super::builtin::is_carried;
-use crate::hand::ranges::Range;
+use crate::math::Range;
 use crate::math::Vec3;
-pub(super) use crate::text::{listed, nearest, unknown};
+pub(super) use crate::text::{did_you_mean, listed, nearest, unknown};
 
 /// A table being read. Every requested key is marked; [`Table::finish`] reports the rest.
 pub(super) struct Table<'a> {
     document: &'a Document,
     /// The table, or the closest existing position.
-    at: &'a Entry,
+    at: &'a TableEntry,
     /// `None` if it is missing or not a table: reported once, and its keys are not reported again.
-    entries: Option<&'a BTreeMap<String, Entry>>,
+    entries: Option<&'a BTreeMap<String, TableEntry>>,
     path: String,
     asked: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Table<'a> {
-    fn new(document: &'a Document, at: &'a Entry, path: String) -> Self {
+    fn new(document: &'a Document, at: &'a TableEntry, path: String) -> Self {
         let entries = match &at.value {
             Value::Table(entries) => Some(entries),
             _ => None,
@@ -36,7 +36,7 @@ impl<'a> Table<'a> {
         Self { document, at, entries, path, asked: RefCell::default() }
     }
 
-    fn get(&self, key: &str) -> Option<&'a Entry> {
+    fn get(&self, key: &str) -> Option<&'a TableEntry> {
         self.asked.borrow_mut().insert(key.into());
         self.entries?.get(key)
     }
@@ -50,7 +50,7 @@ impl<'a> Table<'a> {
     }
 
     /// Reports an invalid value; the reader continues with a default.
-    fn note_value(&self, at: &Entry, key: String, message: String) {
+    fn note_value(&self, at: &TableEntry, key: String, message: String) {
         self.document.note_wrong(&key);
         self.document.note(&at.source, at.offset, key, message);
     }
@@ -129,7 +129,7 @@ impl<'a> Table<'a> {
         self.has(key).then(|| self.number(key, range))
     }
 
-    fn checked(&self, entry: &Entry, key: String, range: Range) -> f64 {
+    fn checked(&self, entry: &TableEntry, key: String, range: Range) -> f64 {
         match entry.value {
             Value::Number(x) if range.contains(x) => return x,
             Value::Number(x) => {
@@ -148,7 +148,7 @@ impl<'a> Table<'a> {
     /// A string.
     pub fn text(&self, key: &str) -> String {
         match self.get(key) {
-            Some(entry @ Entry { value: Value::Text(text), .. }) => {
+            Some(entry @ TableEntry { value: Value::Text(text), .. }) => {
                 if text.contains(char::is_control) {
                     let message = format!("expected a string without control characters, found {text:?}");
                     self.note_value(entry, self.key_path(key), message);
@@ -174,7 +174,7 @@ impl<'a> Table<'a> {
     /// True or false, or the default if missing.
     pub fn flag_or(&self, key: &str, default: bool) -> bool {
         match self.get(key) {
-            Some(Entry { value: Value::Bool(flag), .. }) => *flag,
+            Some(TableEntry { value: Value::Bool(flag), .. }) => *flag,
             Some(entry) => {
                 let found = entry.value.kind();
                 self.note_value(entry, self.key_path(key), format!("expected true or false, found {found}"));
@@ -232,7 +232,7 @@ impl<'a> Table<'a> {
             }
             let known: Vec<&str> = asked.iter().map(String::as_str).collect();
             let message = match nearest(key, &known) {
-                Some(near) => format!("unknown key; did you mean `{near}`?"),
+                Some(near) => format!("unknown key{}", did_you_mean(near)),
                 None => format!("unknown key; expected {}", listed(&known)),
             };
             self.document.note(&entry.source, entry.key_offset, self.key_path(key), message);

@@ -66,6 +66,17 @@ impl BeamChain {
         }
     }
 
+    /// Adds the guide of a node at the guess.
+    pub(super) fn add_guide(&mut self, h: f64) {
+        let Some((node, guide)) = &self.guide else { return };
+        let (v, w) = split(&self.velocity[*node]);
+        let term = guide.at(&self.position[*node], &self.orientation[*node], [&v, &w], h);
+        for c in 0..6 {
+            self.matrix.diagonal[*node][(c, c)] += term.matrix[c / 3];
+        }
+        add_to(&mut self.rhs, *node, &(h * join(&term.wrench[0], &term.wrench[1])));
+    }
+
     /// `Φ` of the present velocity, at the place of [`Self::look_ahead`].
     pub(super) fn potential(&self, h: f64, gravity: &Vec3, quasi_static: bool) -> f64 {
         let lag = self.damping.stiffness / h;
@@ -86,6 +97,10 @@ impl BeamChain {
             let [a, b] = [&self.ahead[i], &self.ahead[i + 1]];
             let strains = element.strain_values([(&a.0, &a.1), (&b.0, &b.1)]);
             sum += element.energy(&strains) + lag * element.energy(&(strains - self.start_strains[i]));
+        }
+        if let Some((node, guide)) = &self.guide {
+            let (v, w) = split(&self.velocity[*node]);
+            sum += guide.at(&self.position[*node], &self.orientation[*node], [&v, &w], h).potential;
         }
         sum
     }

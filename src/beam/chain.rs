@@ -1,9 +1,10 @@
 use super::description::{BeamDescription, Damping, End, Motion};
-use super::element::{Element, NodePose, Strains};
+use super::element::{BeamElement, BeamStrains, NodePose};
 use super::error::BeamError;
 use super::path::frames;
 use super::tridiagonal::{BlockTridiagonal, Six, get};
 use crate::math::{Mat3, Quat, Vec3, exp};
+use crate::problem::Guide;
 
 /// One number for each strain of an element.
 pub(super) type StrainVector = nalgebra::SVector<f64, 6>;
@@ -37,8 +38,8 @@ pub struct Momentum {
 /// also removes the rounding of the solve. Both are then kept to rounding in free motion. Contact is solved with `A`, without this correction.
 #[derive(Clone, Debug)]
 pub struct BeamChain {
-    pub(super) elements: Vec<Element>,
-    pub(super) strains: Vec<Strains>,
+    pub(super) elements: Vec<BeamElement>,
+    pub(super) strains: Vec<BeamStrains>,
     /// Elastic and damping stress where forces are linearised.
     pub(super) stresses: Vec<StrainVector>,
     pub(super) start_strains: Vec<StrainVector>,
@@ -61,6 +62,8 @@ pub struct BeamChain {
     pub(super) motion: Motion,
     pub(super) damping: Damping,
     pub(super) load: Vec<Six>,
+    /// A node that is pulled to a pose.
+    pub(super) guide: Option<(usize, Guide)>,
     pub(super) matrix: BlockTridiagonal,
     pub(super) rhs: Vec<f64>,
     pub(super) start: Vec<Six>,
@@ -86,7 +89,7 @@ impl BeamChain {
             let at = |x: f64| section((i as f64 + x) / beams).map(|s| s.properties(material.poisson));
             let points = [at(0.5 - 0.5 / 3f64.sqrt())?, at(0.5 + 0.5 / 3f64.sqrt())?];
             let pair: [NodePose; 2] = [(&nodes[i], &frames[i]), (&nodes[i + 1], &frames[i + 1])];
-            let element = Element::new(pair, &points, material);
+            let element = BeamElement::new(pair, &points, material);
             for (side, x) in [(0, 0.25), (1, 0.75)] {
                 let half = 0.5 * material.density * element.length();
                 let s = at(x)?;
@@ -121,6 +124,7 @@ impl BeamChain {
             motion: description.motion,
             damping: description.damping,
             load: vec![Six::zeros(); n],
+            guide: None,
             matrix: BlockTridiagonal::new(n),
             rhs: vec![0.0; 6 * n],
             start: vec![Six::zeros(); n],
@@ -136,7 +140,7 @@ impl BeamChain {
     }
 
     /// The elements.
-    pub fn elements(&self) -> &[Element] {
+    pub fn elements(&self) -> &[BeamElement] {
         &self.elements
     }
 
@@ -198,6 +202,24 @@ impl BeamChain {
     /// The velocity with which a held end moves: linear, then angular.
     pub fn set_end_velocity(&mut self, end: usize, velocity: Six) {
         self.end_velocity[end] = velocity;
+    }
+
+    /// Pulls a node to a pose, or releases it.
+    pub fn set_guide(&mut self, guide: Option<(usize, Guide)>) {
+        self.guide = guide;
+    }
+
+    /// Copies positions and velocities of a chain. Returns false if it has another number of nodes.
+    pub fn copy_state(&mut self, from: &Self) -> bool {
+        if self.nodes() != from.nodes() {
+            return false;
+        }
+        self.position.copy_from_slice(&from.position);
+        self.orientation.copy_from_slice(&from.orientation);
+        self.velocity.copy_from_slice(&from.velocity);
+        self.spin.copy_from_slice(&from.spin);
+        self.end_velocity = from.end_velocity;
+        true
     }
 
     /// Constant force and torque on a node, in the world.

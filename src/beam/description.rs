@@ -58,7 +58,7 @@ impl Default for Damping {
 /// Everything a chain is made from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BeamDescription {
-    /// Nodes in their undeformed places, m. The chain has no stress there, whatever its curvature.
+    /// Nodes in their undeformed places, m. The chain has no stress there, also where it is curved.
     pub nodes: Vec<Vec3>,
     /// The direction that the y axis of the section is nearest to at the first node.
     pub up: Vec3,

@@ -24,7 +24,7 @@ use crate::math::{Mat3, Quat, Vec3, exp, log};
 ///
 /// Limits: `ψ` is the shorter rotation, so a beam must turn by less than 180° between its nodes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Element {
+pub struct BeamElement {
     length: f64,
     /// Stiffness of the six strains.
     stiffness: SVector<f64, 6>,
@@ -35,7 +35,7 @@ pub struct Element {
 
 /// Strains of an element and their gradients with respect to the twelve coordinates, each node's rotation by its spin in the world.
 #[derive(Clone, Copy, Debug)]
-pub struct Strains {
+pub struct BeamStrains {
     /// The six strains.
     pub values: SVector<f64, 6>,
     /// Gradients with respect to the first node, one strain a column.
@@ -48,7 +48,7 @@ pub struct Strains {
     pub distance: f64,
 }
 
-impl Strains {
+impl BeamStrains {
     /// What a stress does at both nodes. For the elastic stress it is the gradient of the energy: the internal forces with the opposite sign.
     pub fn gradient(&self, stress: &SVector<f64, 6>) -> [Six; 2] {
         [self.first * stress, self.second * stress]
@@ -71,7 +71,7 @@ pub struct Tangent {
 /// A node as an element sees it.
 pub type NodePose<'a> = (&'a Vec3, &'a Quat);
 
-impl Element {
+impl BeamElement {
     /// The element between two nodes in their undeformed places. Section properties are given at the two Gauss points, whose
     /// compliances are averaged.
     pub fn new(nodes: [NodePose; 2], sections: &[SectionProperties; 2], material: &BeamMaterial) -> Self {
@@ -115,7 +115,7 @@ impl Element {
     /// Let `ω₁`, `ω₂` be the spins of the nodes in the frame of the element, `θ = |ψ|`, `n = ψ/θ`. Then
     /// `δψ = B (ω₂ − ω₁)` with `B = a I + (1 − a) n nᵀ`, `a = (θ/2) / sin(θ/2)`, and the frame turns by
     /// `μ = ½ (ω₁ + ω₂) − ½ tan(θ/4) n × (ω₂ − ω₁)`. From `δ(Rᵀd) = Rᵀ δd − μ × Rᵀd` follows `δ(c · Rᵀd) = Rc · δd + (c × Rᵀd) · μ`.
-    pub fn strains(&self, nodes: [NodePose; 2]) -> Strains {
+    pub fn strains(&self, nodes: [NodePose; 2]) -> BeamStrains {
         let d = nodes[1].0 - nodes[0].0;
         let distance = d.norm();
         let chord = if distance > 1e-9 * self.length { d / distance } else { Vec3::zeros() };
@@ -147,7 +147,7 @@ impl Element {
             first.fixed_view_mut::<3, 1>(3, 3 + k).copy_from(&-gradient);
             second.fixed_view_mut::<3, 1>(3, 3 + k).copy_from(&gradient);
         }
-        Strains { values, first, second, chord, distance }
+        BeamStrains { values, first, second, chord, distance }
     }
 
     /// Elastic energy of strains, J.
@@ -165,7 +165,7 @@ impl Element {
     /// `Σ k ∇ε ∇εᵀ`, and for `N > 0` its part of the second derivative, `N/|d| (I − e eᵀ)`, without which a taut thread would have no transverse
     /// stiffness. Compression, shear and moments have second derivatives too, which are indefinite; relative to the first part they are of the
     /// size of the strains. Forces are exact, so an equilibrium does not depend on what is left out here.
-    pub fn tangent(&self, strains: &Strains, tension: f64) -> Tangent {
+    pub fn tangent(&self, strains: &BeamStrains, tension: f64) -> Tangent {
         let scale = |m: &SMatrix<f64, 6, 6>| {
             let mut scaled = *m;
             for k in 0..6 {
@@ -220,14 +220,14 @@ mod tests {
     }
 
     /// A curved rest shape, so that every term is used.
-    fn element() -> Element {
+    fn element() -> BeamElement {
         let material = BeamMaterial::solid(1e4, 0.3, 1000.0);
         let sections = [Section::Rectangle { width: 0.02, height: 0.05 }.properties(0.3); 2];
         let (x, q) = (Vec3::new(0.2, 0.03, -0.02), exp(&Vec3::new(0.3, -0.2, 0.4)));
-        Element::new([(&Vec3::zeros(), &Quat::identity()), (&x, &q)], &sections, &material)
+        BeamElement::new([(&Vec3::zeros(), &Quat::identity()), (&x, &q)], &sections, &material)
     }
 
-    fn energy(e: &Element, nodes: &[(Vec3, Quat); 2]) -> f64 {
+    fn energy(e: &BeamElement, nodes: &[(Vec3, Quat); 2]) -> f64 {
         e.energy(&e.strain_values([(&nodes[0].0, &nodes[0].1), (&nodes[1].0, &nodes[1].1)]))
     }
 
@@ -284,7 +284,7 @@ mod tests {
         let section = Section::Round { radius }.properties(0.25);
         let end = Vec3::new(length, 0.0, 0.0);
         let nodes: [NodePose; 2] = [(&Vec3::zeros(), &Quat::identity()), (&end, &Quat::identity())];
-        let element = Element::new(nodes, &[section; 2], &material);
+        let element = BeamElement::new(nodes, &[section; 2], &material);
         let k = element.tangent(&element.strains(nodes), 0.0);
         let (ei, shear) = (e * section.about_z, section.shear * material.shear_modulus() * section.area);
         // Timoshenko's Φ; the entries are those of any textbook.

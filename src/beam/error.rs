@@ -17,7 +17,7 @@ pub enum BeamError {
     /// The number of beams is zero or too large.
     #[error("a chain has 1 to {most} beams, not {count}")]
     Count {
-        /// The number asked for.
+        /// The requested number.
         count: usize,
         /// The largest number.
         most: usize,

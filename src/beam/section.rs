@@ -66,7 +66,7 @@ impl Section {
         }
     }
 
-    /// Radius of the capsule that stands for the section in contact: the disc itself, or the disc of the same area.
+    /// Radius of the capsule that represents the section in contact: the disc itself, or the disc of the same area.
     pub fn contact_radius(&self) -> f64 {
         match *self {
             Section::Round { radius } => radius,
@@ -94,7 +94,7 @@ fn rectangle_torsion(a: f64, b: f64) -> f64 {
     a * b.powi(3) / 3.0 * (1.0 - 192.0 * b / (PI.powi(5) * a) * sum)
 }
 
-/// What a beam is made of.
+/// Material of a beam.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BeamMaterial {
     /// Young's modulus, Pa.

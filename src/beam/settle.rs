@@ -19,7 +19,7 @@ pub struct Settled {
 const LONGEST_TURN: f64 = 0.1;
 
 /// Slowest pseudo-time, s: what resists motions without stiffness, such as the spin of a pinned beam about itself.
-const SLOW: f64 = 10.0;
+const SLOWEST_PSEUDO_TIME: f64 = 10.0;
 
 impl BeamChain {
     /// Moves the chain to its equilibrium under gravity and loads, at rest: quasi-static steps (Peterlik 2011, eq. 4) with a vanishing damping,
@@ -32,7 +32,7 @@ impl BeamChain {
         }
         for step in 0..=steps {
             self.look_ahead(0.0);
-            self.assemble(1.0 / (SLOW * SLOW), 1.0, 1.0, 0.0);
+            self.assemble(1.0 / (SLOWEST_PSEUDO_TIME * SLOWEST_PSEUDO_TIME), 1.0, 1.0, 0.0);
             self.assemble_force(1.0, gravity);
             (found.force, found.torque) = self.residual();
             found.steps = step;

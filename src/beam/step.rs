@@ -11,7 +11,7 @@ const MOST_ITERATIONS: usize = 10;
 const MOST_HALVINGS: usize = 8;
 
 /// Part of `Φ` that is rounding.
-const ROUNDING: f64 = 1e-12;
+const ENERGY_ROUNDING: f64 = 1e-12;
 
 /// The motion of a step without contact. See [`BeamChain`].
 impl BeamChain {
@@ -57,7 +57,7 @@ impl BeamChain {
             self.velocity[i] = self.start[i];
             self.add_velocity(i, &dv);
         }
-        if !quasi_static && self.ends == [End::Free; 2] {
+        if !quasi_static && self.ends == [End::Free; 2] && self.guide.is_none() {
             self.restore_momentum(h, gravity);
         }
     }
@@ -82,7 +82,7 @@ impl BeamChain {
             return (moving, turn);
         }
         moving = self.potential(h, gravity, quasi_static);
-        if moving <= still + ROUNDING * still.abs() {
+        if moving <= still + ENERGY_ROUNDING * still.abs() {
             return (moving, turn);
         }
         self.velocity.fill(Six::zeros());
@@ -110,6 +110,7 @@ impl BeamChain {
         self.assemble(inertial, h * h + h * stiffness, h * h, stiffness / h);
         self.assemble_force(h, gravity);
         self.add_inertia(h, quasi_static);
+        self.add_guide(h);
         let good = self.solve_held();
         if !good {
             // Only a state that is not finite has no factor. It is left so, for `is_finite` to report.
@@ -134,7 +135,7 @@ impl BeamChain {
                 return turn;
             }
             let new = self.potential(h, gravity, quasi_static);
-            if new <= *potential + ROUNDING * new.abs() {
+            if new <= *potential + ENERGY_ROUNDING * new.abs() {
                 *potential = new;
                 return turn * part;
             }

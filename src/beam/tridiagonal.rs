@@ -20,7 +20,7 @@ pub struct BlockTridiagonal {
 }
 
 impl BlockTridiagonal {
-    /// A zero matrix of so many blocks.
+    /// A zero matrix with a number of blocks.
     pub fn new(blocks: usize) -> Self {
         let (n, m) = (blocks, blocks.saturating_sub(1));
         let zero = Block::zeros();

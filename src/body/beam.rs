@@ -2,13 +2,14 @@ use parry3d::shape::SharedShape;
 
 use super::{Body, Bounds, Collider, MaterialId, MaterialPoint, Part, ShapeCollider, Step};
 use crate::beam::{BeamChain, BeamDescription, BeamError};
-use crate::hand::NodeMap;
 use crate::math::{Mat3, Pose, Quat, StateHash, Vec3, exp, log};
+use crate::mesh::NodeMap;
+use crate::problem::Guide;
 
 /// Up to this many nodes contact uses all degrees of freedom, with a matrix whose blocks are mostly empty; of longer chains those that it acts on.
 const MOST_WHOLE_NODES: usize = 64;
 
-/// A chain of beams as a body. Each beam is a capsule for contact. The beams of one chain do not touch each other.
+/// A chain of beams as a body. Each beam is a capsule for contact. The beams of one chain touch each other only with [`Self::self_contact`].
 ///
 /// A point of the surface is at a part `s` of the way along its beam and at an arm `r` from the axis, which turns with the chord and, about the chord,
 /// with the nodes. Friction therefore twists a beam, but has no bending couple on the nodes: a couple at a single node would tilt it against the
@@ -23,14 +24,22 @@ pub struct BeamBody {
     partition: Vec<usize>,
     /// Whether constraints moved it in the last step; it may start in contact.
     touched: bool,
+    /// Whether its beams touch each other.
+    pub self_contact: bool,
+    /// Undeformed length from the first node to each node, m.
+    along: Vec<f64>,
 }
+
+/// Beams of one chain that are closer along it than this many of the larger radius do not touch each other. Where a rod bends back on itself, the two
+/// sides that touch are at least `π` radii apart along it.
+const OWN_RADII: f64 = 4.0;
 
 impl BeamBody {
     /// A chain at rest in its undeformed shape.
     pub fn new(description: &BeamDescription) -> Result<Self, BeamError> {
         let chain = BeamChain::new(description)?;
         let radii = chain.radii();
-        let capsule = |(i, e): (usize, &crate::beam::Element)| {
+        let capsule = |(i, e): (usize, &crate::beam::BeamElement)| {
             SharedShape::capsule_y(0.5 * e.length(), 0.5 * (radii[i] + radii[i + 1]))
         };
         let shapes = chain.elements().iter().enumerate().map(capsule).collect();
@@ -38,7 +47,12 @@ impl BeamBody {
         let whole = nodes <= MOST_WHOLE_NODES;
         let matrix = if whole { vec![0.0; 36 * nodes * nodes] } else { Vec::new() };
         let partition = if whole { vec![6; nodes] } else { Vec::new() };
-        Ok(Self { chain, shapes, material: MaterialId::at(0), matrix, partition, touched: true })
+        let mut along = vec![0.0];
+        for element in chain.elements() {
+            along.push(along[along.len() - 1] + element.length());
+        }
+        let material = MaterialId::at(0);
+        Ok(Self { chain, shapes, material, matrix, partition, touched: true, self_contact: false, along })
     }
 
     /// The chain.
@@ -245,6 +259,16 @@ impl Body for BeamBody {
         Collider::Shape(ShapeCollider { shape: &self.shapes[index], pose, moves: true, sampled: false })
     }
 
+    fn colliders_at(&self, part: usize) -> std::ops::Range<usize> {
+        part.saturating_sub(1)..(part + 1).min(self.shapes.len())
+    }
+
+    fn touches_itself(&self, [a, b]: [usize; 2]) -> bool {
+        let (first, second) = (a.min(b), a.max(b));
+        let radius = self.chain.radii().iter().copied().fold(0.0, f64::max);
+        self.self_contact && second > first + 1 && self.along[second] - self.along[first + 1] > OWN_RADII * radius
+    }
+
     fn shape_point(&self, collider: usize, local: Vec3) -> MaterialPoint {
         let length = self.chain.elements()[collider].length();
         let part = (0.5 + local.y / length).clamp(0.0, 1.0);
@@ -295,6 +319,24 @@ impl Body for BeamBody {
 
     fn nodes(&self) -> &[Vec3] {
         self.chain.positions()
+    }
+
+    fn set_guide(&mut self, frame: usize, guide: Option<&Guide>) -> bool {
+        let known = frame < self.chain.nodes();
+        self.chain.set_guide(guide.filter(|_| known).map(|guide| (frame, *guide)));
+        known
+    }
+
+    fn guided_frame(&self, frame: usize) -> Option<(Pose, [Vec3; 2])> {
+        let (place, v) = (self.chain.positions().get(frame)?, self.chain.velocities()[frame]);
+        let pose = Pose::from_parts((*place).into(), self.chain.orientations()[frame]);
+        Some((pose, [v.fixed_rows::<3>(0).into(), v.fixed_rows::<3>(3).into()]))
+    }
+
+    fn copy_state(&mut self, from: &dyn Body) -> bool {
+        let Some(from) = (from as &dyn std::any::Any).downcast_ref::<Self>() else { return false };
+        self.touched = from.touched;
+        self.chain.copy_state(&from.chain)
     }
 
     fn trace_columns(&self) -> &'static [(&'static str, &'static str)] {

@@ -3,6 +3,7 @@ use parry3d::shape::SharedShape;
 
 use crate::math::{Pose, Vec3, from_glam};
 use crate::mesh::SurfaceMesh;
+use crate::problem::CubicSpring;
 
 /// The geometry of one collider of a body, as proximity reads it.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,26 @@ pub struct SurfaceLayer {
     pub shear_modulus: f64,
     /// Time constant of viscous damping, s.
     pub damping: f64,
+}
+
+/// The surface of an elastic object: force against compression, per area. Each contact compresses it independently.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ElasticSurface {
+    /// The law of an area of 1 m².
+    pub spring: CubicSpring,
+    /// Time constant of viscous damping, s.
+    pub damping: f64,
+}
+
+/// Force on a point of the surface of a body in the last step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfaceLoad {
+    /// Position, m.
+    pub place: Vec3,
+    /// Force on the body, N.
+    pub force: Vec3,
+    /// Pressure, Pa; zero for a point without an area.
+    pub pressure: f64,
 }
 
 /// An axis-aligned box in the world.

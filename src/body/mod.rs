@@ -6,12 +6,16 @@
 
 mod beam;
 mod collider;
+mod drive;
+mod elastic;
+mod elastic_tool;
 pub mod fem;
 mod fixed;
 mod free_rotation;
 mod hand;
 mod layers;
 mod phalanx;
+mod quasi_rigid;
 mod registry;
 mod rigid;
 mod skin;
@@ -19,21 +23,25 @@ mod soft;
 mod tessellation;
 
 pub use beam::BeamBody;
-pub use collider::{Bounds, Collider, MeshCollider, ShapeCollider, SurfaceLayer};
-pub use fem::{Refactor, RefactorPolicy};
+pub use collider::{Bounds, Collider, ElasticSurface, MeshCollider, ShapeCollider, SurfaceLayer, SurfaceLoad};
+pub use drive::{Drive, DriveLaw, SLIP};
+pub use elastic::{ElasticBody, ElasticBodyOptions};
+pub use elastic_tool::HeldTool;
+pub use fem::{Refactor, RefactorPolicy, StaticFault};
 pub use fixed::Fixed;
 pub use hand::HandBody;
 pub use layers::{Hand, HandOptions, UnknownPose};
 pub use phalanx::Phalanx;
+pub use quasi_rigid::{Deformation, QuasiRigidBody, QuasiRigidFault};
 pub use registry::{Bodies, BodyId, ColliderId, HandId, Handle, PartId};
 pub use rigid::{RigidBody, RigidShape, Samples, ShapeFault};
 pub use skin::{CollisionSkin, SkinVertex};
 pub use soft::SoftBody;
 pub use tessellation::tessellated;
 
-use crate::hand::NodeMap;
 use crate::math::{Mat3, Pose, StateHash, Vec3};
-use crate::problem::CoordinateTerm;
+use crate::mesh::NodeMap;
+use crate::problem::{CoordinateTerm, Guide};
 use crate::typed_id;
 
 typed_id! {
@@ -273,6 +281,39 @@ pub trait Body: std::any::Any + std::fmt::Debug + Send + Sync {
     /// Points of a rigid core under the surface of a mesh collider: calls `point(index, point, position)`.
     fn core_points(&self, _collider: usize, _point: &mut dyn FnMut(u32, MaterialPoint, Vec3)) {}
 
+    /// Whether two mesh colliders of the body may meet each other closer than a margin, m. For most bodies none do.
+    fn may_meet_itself(&self, _colliders: [usize; 2], _margin: f64) -> bool {
+        false
+    }
+
+    /// Whether a vertex of a mesh collider meets another collider of the body, where these may meet.
+    fn vertex_meets_itself(&self, _collider: usize, _vertex: usize, _other: usize) -> bool {
+        false
+    }
+
+    /// The law of the surface of an elastic object, in series with the layers of contacts.
+    fn elastic_surface(&self) -> Option<ElasticSurface> {
+        None
+    }
+
+    /// Colliders next to a part. They do not touch what is attached to the part.
+    fn colliders_at(&self, _part: usize) -> std::ops::Range<usize> {
+        0..0
+    }
+
+    /// Whether two of its colliders may touch each other.
+    fn touches_itself(&self, _colliders: [usize; 2]) -> bool {
+        false
+    }
+
+    /// The list that the forces of each step on the surface are written to, if the body uses them.
+    fn surface_loads(&mut self) -> Option<&mut Vec<SurfaceLoad>> {
+        None
+    }
+
+    /// Completes a step of length `h`, after [`Body::surface_loads`] are known.
+    fn settle(&mut self, _h: f64) {}
+
     /// An upper bound of the speed of the points of a collider, m/s; `bounds` contains the collider.
     fn top_speed(&self, collider: usize, bounds: &Bounds) -> f64;
 
@@ -311,6 +352,36 @@ pub trait Body: std::any::Any + std::fmt::Debug + Send + Sync {
     /// Angular velocity of rigid bodies, rad/s.
     fn angular_velocity(&self) -> Vec3 {
         Vec3::zeros()
+    }
+
+    /// The static displacements of the surface, of kinds whose second part they are.
+    fn deformation(&self) -> Option<&Deformation> {
+        None
+    }
+
+    /// The same, to be changed.
+    fn deformation_mut(&mut self) -> Option<&mut Deformation> {
+        None
+    }
+
+    /// Pulls a frame of the body to a moving pose, or releases it. Returns whether bodies of the kind can be pulled there.
+    fn set_guide(&mut self, _frame: usize, _guide: Option<&Guide>) -> bool {
+        false
+    }
+
+    /// Adds a drive for the next step. Returns whether bodies of the kind can be driven.
+    fn add_drive(&mut self, _drive: &Drive) -> bool {
+        false
+    }
+
+    /// Pose of a frame that [`Body::set_guide`] pulls, and its linear and angular velocity.
+    fn guided_frame(&self, _frame: usize) -> Option<(Pose, [Vec3; 2])> {
+        None
+    }
+
+    /// Copies positions and velocities of a copy of the body. Returns whether the kind supports this; it allocates nothing.
+    fn copy_state(&mut self, _from: &dyn Body) -> bool {
+        false
     }
 
     /// Names and units of the numbers that [`Body::trace`] writes, for tables of a run.

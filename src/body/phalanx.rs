@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use super::fem::{Continuum, ContinuumState};
 use super::{MaterialPoint, Part, Step};
-use crate::hand::NodeMap;
 use crate::math::{Pose, StateHash, Vec3};
+use crate::mesh::NodeMap;
 
 /// Layer 4: the soft tissue of one segment, solved in the frame of its bone.
 ///
@@ -143,6 +143,7 @@ impl Part for Phalanx {
             hash.vector(&self.state.displacement[node as usize]);
         }
         hash.numbers(&self.state.velocity);
+        self.state.hash_relaxation(hash);
     }
 
     fn is_finite(&self) -> bool {

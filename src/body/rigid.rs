@@ -1,9 +1,10 @@
 use parry3d::shape::{SharedShape, TriMeshFlags};
 
 use super::free_rotation::FreeRotation;
-use super::{Body, Bounds, Collider, MaterialId, MaterialPoint, MeshCollider, Part, ShapeCollider, Step};
-use crate::math::{Mat3, Pose, Quat, StateHash, Vec3, exp, from_glam, to_glam};
+use super::{Body, Bounds, Collider, Drive, MaterialId, MaterialPoint, MeshCollider, Part, ShapeCollider, Step};
+use crate::math::{Mat3, Pose, Quat, StateHash, Vec3, exp, from_glam, log, to_glam};
 use crate::mesh::{SolidMoments, SurfaceMesh};
+use crate::problem::Guide;
 
 /// The shapes of rigid bodies, in the frame of the body, m.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,8 +135,14 @@ pub struct RigidBody {
     turn: Vec3,
     inertia_world: Mat3,
     inverse_inertia_world: Mat3,
-    /// Mass and inertia in the world: the system matrix.
+    /// Mass and inertia in the world, and the guide: the system matrix.
     matrix: [f64; 36],
+    guide: Option<Guide>,
+    /// Drives of the next step.
+    drives: Vec<Drive>,
+    /// Whether the system matrix has a guide or drives, and its inverse.
+    is_guided: bool,
+    guided_inverse: nalgebra::Matrix6<f64>,
     /// Velocities at the start of the step.
     start: (Vec3, Vec3),
     /// Material of its surface.
@@ -197,6 +204,10 @@ impl RigidBody {
             inertia_world: inertia,
             inverse_inertia_world: inverse_inertia,
             matrix: [0.0; 36],
+            guide: None,
+            drives: Vec::new(),
+            is_guided: false,
+            guided_inverse: nalgebra::Matrix6::zeros(),
             start: (Vec3::zeros(), Vec3::zeros()),
             material: MaterialId::at(0),
             samples: None,
@@ -295,6 +306,7 @@ impl RigidBody {
         let r = at.to_rotation_matrix().into_inner();
         self.inertia_world = r * self.inertia * r.transpose();
         self.inverse_inertia_world = r * self.inverse_inertia * r.transpose();
+        self.matrix.fill(0.0);
         for i in 0..3 {
             self.matrix[7 * i] = self.mass;
             (0..3).for_each(|j| self.matrix[6 * (3 + i) + 3 + j] = self.inertia_world[(i, j)]);
@@ -303,6 +315,60 @@ impl RigidBody {
 
     fn arm(&self, at: &MaterialPoint) -> Vec3 {
         self.orientation * (at.local - self.local_centre)
+    }
+
+    /// Adds a guide of the body's frame to the matrix and to the free motion. With the arm `r` of the frame its velocity is `J v`,
+    /// `J = [1, −r×; 0, 1]`, so `A = M + Jᵀ diag(a, b) J`.
+    fn add_guide(&mut self, guide: &Guide, h: f64) {
+        let arm = -(self.orientation * self.local_centre);
+        let velocity = self.velocity + self.turn.cross(&arm);
+        let term = guide.at(&(self.place + arm), &self.orientation, [&velocity, &self.turn], h);
+        let [a, b] = term.matrix;
+        let across = arm.cross_matrix();
+        let turning = a * across.transpose() * across + Mat3::from_diagonal_element(b);
+        for i in 0..3 {
+            self.matrix[7 * i] += a;
+            for j in 0..3 {
+                self.matrix[6 * i + 3 + j] -= a * across[(i, j)];
+                self.matrix[6 * (3 + i) + j] -= a * across[(j, i)];
+                self.matrix[6 * (3 + i) + 3 + j] += turning[(i, j)];
+            }
+        }
+        let [force, torque] = term.wrench;
+        let torque = torque + arm.cross(&force);
+        self.push_guided(&nalgebra::Vector6::new(force.x, force.y, force.z, torque.x, torque.y, torque.z), h);
+    }
+
+    /// Adds a drive to the matrix and to the free motion: `A = M + h s Jᵀ J` with the row `J` of its coordinate and the slope `s`. With several
+    /// drives each one starts from the velocity that those before gave, with their slopes in the matrix.
+    fn add_drive_term(&mut self, drive: &Drive, h: f64) {
+        let axis = drive.axis;
+        let (coordinate, velocity, row) = if drive.turns {
+            let turned = log(&(self.orientation * drive.orientation.inverse()));
+            (turned.dot(&axis), self.turn.dot(&axis), [0.0, 0.0, 0.0, axis.x, axis.y, axis.z])
+        } else {
+            let arm = self.orientation * (drive.point[0] - self.local_centre);
+            let across = arm.cross(&axis);
+            let velocity = (self.velocity + self.turn.cross(&arm)).dot(&axis);
+            let row = [axis.x, axis.y, axis.z, across.x, across.y, across.z];
+            ((self.place + arm - drive.point[1]).dot(&axis), velocity, row)
+        };
+        let row = nalgebra::Vector6::from_row_slice(&row);
+        let inertia = if drive.turns { 1.0 / (self.inverse_inertia_world * axis).dot(&axis) } else { self.mass };
+        let [force, slope] = drive.law.at(coordinate, velocity, inertia, h);
+        for (i, j) in (0..6).flat_map(|i| (0..6).map(move |j| (i, j))) {
+            self.matrix[6 * i + j] += h * slope * row[i] * row[j];
+        }
+        self.push_guided(&(force * row), h);
+    }
+
+    /// Inverts the system matrix and applies a wrench for the step.
+    fn push_guided(&mut self, wrench: &nalgebra::Vector6<f64>, h: f64) {
+        self.is_guided = true;
+        let matrix = nalgebra::Matrix6::from_row_slice(&self.matrix);
+        self.guided_inverse = matrix.try_inverse().unwrap_or_else(nalgebra::Matrix6::zeros);
+        let dv = self.guided_inverse * (h * wrench);
+        self.change_velocity(dv.as_slice());
     }
 }
 
@@ -316,6 +382,13 @@ impl Part for RigidBody {
         self.start = (self.velocity, self.turn);
         self.velocity += step.h * step.gravity;
         self.set_inertia(&self.orientation.clone());
+        self.is_guided = false;
+        if let Some(guide) = self.guide {
+            self.add_guide(&guide, step.h);
+        }
+        while let Some(drive) = self.drives.pop() {
+            self.add_drive_term(&drive, step.h);
+        }
     }
 
     fn position(&self, at: &MaterialPoint) -> Vec3 {
@@ -335,6 +408,13 @@ impl Part for RigidBody {
     }
 
     fn apply_inverse(&self, rows: &mut [f64]) {
+        if self.is_guided {
+            for row in rows.chunks_exact_mut(6) {
+                let moved = self.guided_inverse * nalgebra::Vector6::from_row_slice(row);
+                row.copy_from_slice(moved.as_slice());
+            }
+            return;
+        }
         for row in rows.chunks_exact_mut(6) {
             let spin = self.inverse_inertia_world * Vec3::new(row[3], row[4], row[5]);
             for c in 0..3 {
@@ -501,6 +581,28 @@ impl Body for RigidBody {
 
     fn angular_velocity(&self) -> Vec3 {
         RigidBody::angular_velocity(self)
+    }
+
+    fn set_guide(&mut self, _frame: usize, guide: Option<&Guide>) -> bool {
+        self.guide = guide.copied();
+        true
+    }
+
+    fn add_drive(&mut self, drive: &Drive) -> bool {
+        self.drives.push(*drive);
+        true
+    }
+
+    fn guided_frame(&self, _frame: usize) -> Option<(Pose, [Vec3; 2])> {
+        let (pose, turn) = (RigidBody::pose(self), RigidBody::angular_velocity(self));
+        Some((pose, [self.velocity + turn.cross(&(pose.translation.vector - self.place)), turn]))
+    }
+
+    fn copy_state(&mut self, from: &dyn Body) -> bool {
+        let Some(from) = (from as &dyn std::any::Any).downcast_ref::<Self>() else { return false };
+        (self.place, self.orientation) = (from.place, from.orientation);
+        (self.velocity, self.angular_momentum, self.turn) = (from.velocity, from.angular_momentum, from.turn);
+        true
     }
 
     fn trace_columns(&self) -> &'static [(&'static str, &'static str)] {

@@ -4,9 +4,8 @@ use super::fem::{Continuum, ContinuumState};
 use super::{
     Body, Bounds, Collider, LOW_RANK, LowRank, LowRankCore, MaterialId, MaterialPoint, MeshCollider, Part, Step,
 };
-use crate::hand::NodeMap;
 use crate::math::{Mat3, Pose, StateHash, Vec3, polar_from};
-use crate::mesh::{SurfaceMesh, TetMesh};
+use crate::mesh::{NodeMap, SurfaceMesh, TetMesh};
 
 /// A soft body: nodes in the world, solved in a corotating frame.
 ///

@@ -4,16 +4,16 @@ use crate::math::{Vec3, from_glam};
 use crate::mesh::SurfaceMesh;
 
 /// Resolution of round shapes.
-const AROUND: u32 = 48;
+const ROUND_SEGMENTS: u32 = 48;
 
 /// The surface of a shape in its frame, for pictures: flat faces have separate vertices, so that edges are visible.
 /// `None` for infinite shapes.
 pub fn tessellated(shape: &SharedShape) -> Option<SurfaceMesh> {
     let (vertices, triangles, smooth) = match shape.as_typed_shape() {
         TypedShape::Cuboid(s) => flat(s.to_trimesh()),
-        TypedShape::Ball(s) => round(s.to_trimesh(AROUND, AROUND / 2)),
-        TypedShape::Capsule(s) => round(s.to_trimesh(AROUND, AROUND / 2)),
-        TypedShape::Cylinder(s) => flat(s.to_trimesh(AROUND)),
+        TypedShape::Ball(s) => round(s.to_trimesh(ROUND_SEGMENTS, ROUND_SEGMENTS / 2)),
+        TypedShape::Capsule(s) => round(s.to_trimesh(ROUND_SEGMENTS, ROUND_SEGMENTS / 2)),
+        TypedShape::Cylinder(s) => flat(s.to_trimesh(ROUND_SEGMENTS)),
         TypedShape::ConvexPolyhedron(s) => flat(s.to_trimesh()),
         TypedShape::TriMesh(s) => flat((s.vertices().to_vec(), s.indices().to_vec())),
         _ => return None,
@@ -27,12 +27,12 @@ pub fn tessellated(shape: &SharedShape) -> Option<SurfaceMesh> {
     Some(SurfaceMesh { vertices: corners, triangles })
 }
 
-type Parts = (Vec<glam::DVec3>, Vec<[u32; 3]>);
+type MeshParts = (Vec<glam::DVec3>, Vec<[u32; 3]>);
 
-fn flat((vertices, triangles): Parts) -> (Vec<glam::DVec3>, Vec<[u32; 3]>, bool) {
+fn flat((vertices, triangles): MeshParts) -> (Vec<glam::DVec3>, Vec<[u32; 3]>, bool) {
     (vertices, triangles, false)
 }
 
-fn round((vertices, triangles): Parts) -> (Vec<glam::DVec3>, Vec<[u32; 3]>, bool) {
+fn round((vertices, triangles): MeshParts) -> (Vec<glam::DVec3>, Vec<[u32; 3]>, bool) {
     (vertices, triangles, true)
 }

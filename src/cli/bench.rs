@@ -16,8 +16,8 @@ use std::time::Duration;
 use anyhow::bail;
 use serde_json::{Value, json};
 
-use self::progress::Bar;
-use self::scenes::{Budget, Measured};
+use self::progress::JobProgress;
+use self::scenes::{Measured, RowLimits};
 use self::steps_plot::{StepsPlot, StepsPlotArguments};
 use super::{Talk, load_model, write_file};
 use crate::assets::builtin_scenes;
@@ -67,9 +67,10 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     if let Some(name) = arguments.names.iter().find(|n| !known.contains(&n.as_str())) {
         bail!(crate::text::unknown("benchmark", name, &known));
     }
-    if let Some(file) = &arguments.csv {
-        super::outputs::check(&[("--csv", file)], arguments.hand.as_slice())?;
-    }
+    let plot = arguments.steps_plot.output().map(|file| ("--plot-steps", file));
+    let outputs: Vec<_> = arguments.csv.iter().map(|file| ("--csv", file.as_path())).chain(plot).collect();
+    let inputs: Vec<PathBuf> = arguments.hand.iter().chain(arguments.steps_plot.input()).cloned().collect();
+    super::outputs::check(&outputs, &inputs)?;
     if let Some(folder) = &arguments.report {
         // Fail before the measurement instead of after it.
         std::fs::create_dir_all(folder)
@@ -112,7 +113,7 @@ fn measure_all(arguments: &Arguments, talk: Talk) -> anyhow::Result<(Vec<Value>,
     let steps = if arguments.quick { arguments.steps.min(20) } else { arguments.steps };
     let names: Vec<&str> = builtin_scenes().filter(|name| wanted(name)).collect();
     let others = ["free_motion", "factor"].into_iter().filter(|name| wanted(name)).map(|_| 1.0);
-    let mut bar = Bar::new(talk, others.chain(scenes::weights(&names)?).collect());
+    let mut bar = JobProgress::new(talk, others.chain(scenes::weights(&names)?).collect());
     let mut rows = Vec::new();
     if wanted("free_motion") {
         bar.show(0.0, "free_motion");
@@ -125,7 +126,7 @@ fn measure_all(arguments: &Arguments, talk: Talk) -> anyhow::Result<(Vec<Value>,
         rows.extend(factor::rows(steps, arguments.json));
         bar.finish_job();
     }
-    let budget = Budget { steps: steps.into(), time: Duration::from_secs_f64(arguments.limit) };
+    let budget = RowLimits { steps: steps.into(), time: Duration::from_secs_f64(arguments.limit) };
     let scenes = scenes::measured(&names, budget, arguments.json, &mut bar)?;
     Ok((rows, scenes))
 }

@@ -24,7 +24,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
                 talk.say(format_args!("{}: {kind}, {end}", file.display()));
                 for warning in warned {
                     talk.say(format_args!("warning: {}: {warning}", file.display()));
-                    warnings.push(serde_json::json!({ "file": file, "message": warning }));
+                    warnings.push(serde_json::json!({ "file": file.display().to_string(), "message": warning }));
                 }
             }
             Err(Problems(found)) => problems.0.extend(found),
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
 
 fn as_json(problem: &Problem) -> serde_json::Value {
     serde_json::json!({
-        "file": problem.file, "line": problem.line, "column": problem.column,
+        "file": problem.file.display().to_string(), "line": problem.line, "column": problem.column,
         "key": problem.key, "message": problem.message,
     })
 }

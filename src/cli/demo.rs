@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::Value;
 
-use self::ending::Ending;
+use self::ending::DemoEnding;
 use super::bench::measure::measure_while;
 use super::bench::sample::{Sample, Watcher};
 use super::page::{Shot, draw, shot};
@@ -19,10 +19,10 @@ use crate::assets::{Scene, load_builtin_scene};
 /// Output folder of the demo.
 const FOLDER: &str = "fingerpad-demo";
 /// Scene of the demo, and the object to grasp.
-const SCENE: &str = "ball";
+const DEMO_SCENE: &str = "ball";
 const OBJECT: &str = "ball";
 /// Phases of the demo: end time, s; label while running; label when done.
-const PARTS: [(f64, &str, &str); 4] =
+const PHASES: [(f64, &str, &str); 4] =
     [(0.2, "waiting", "open"), (1.1, "closing", "closed"), (2.1, "lifting", "lifted"), (3.0, "holding", "held")];
 
 /// Runs in a window if there is a display, unless `FINGERPAD_HEADLESS` is set.
@@ -38,7 +38,7 @@ fn show(talk: Talk) -> anyhow::Result<bool> {
     if !can_show() {
         return Ok(false);
     }
-    let session = crate::runtime::Session::load(Path::new(SCENE), &[])?;
+    let session = crate::runtime::Session::load(Path::new(DEMO_SCENE), &[])?;
     run_session(session, Showing { summarize: Some(ending::summarize), ..Showing::default() }, talk)?;
     Ok(true)
 }
@@ -49,7 +49,7 @@ fn show(_talk: Talk) -> anyhow::Result<bool> {
 }
 
 /// A simulated phase of the demo.
-struct Part {
+struct DemoPhase {
     /// Label while running.
     doing: &'static str,
     /// Label when done.
@@ -62,14 +62,14 @@ struct Part {
 struct Played {
     /// Description of the hand model.
     hand: String,
-    parts: Vec<Part>,
+    parts: Vec<DemoPhase>,
     samples: Vec<Sample>,
-    ending: Ending,
+    ending: DemoEnding,
 }
 
 /// Runs without a window, writes a report, and renders pictures if a graphics adapter is available.
 fn play(talk: Talk) -> anyhow::Result<()> {
-    let mut scene = load_builtin_scene(SCENE, &[]).context("the demo scene is built in")??;
+    let mut scene = load_builtin_scene(DEMO_SCENE, &[]).context("the demo scene is built in")??;
     let (played, shots) = play_parts(&mut scene)?;
     println!();
     played.ending.print();
@@ -104,7 +104,7 @@ fn play_parts(scene: &mut Scene) -> anyhow::Result<(Played, Vec<Shot>)> {
     let start = *scene.world.bodies[ball].centre();
     let mut watcher = Watcher::new(scene);
     let (mut parts, mut shots) = (Vec::new(), Vec::new());
-    for (end, doing, done) in PARTS {
+    for (end, doing, done) in PHASES {
         let steps = ((end - scene.world.time()) / scene.world.parameters.dt).round() as u64;
         let row = measure_while(scene, steps, |scene, _| {
             watcher.look(scene);
@@ -122,11 +122,11 @@ fn play_parts(scene: &mut Scene) -> anyhow::Result<(Played, Vec<Shot>)> {
             seen.step_ms,
         );
         shots.push(shot(scene));
-        parts.push(Part { doing, done, row });
+        parts.push(DemoPhase { doing, done, row });
     }
     let deepest = watcher.samples.iter().map(|s| s.penetration_mm).fold(0.0, f64::max);
     let mut times: Vec<f64> = watcher.samples.iter().map(|s| s.step_ms).collect();
     times.sort_by(f64::total_cmp);
-    let ending = Ending::of(scene, &start, deepest, times[times.len() / 2]);
+    let ending = DemoEnding::of(scene, &start, deepest, times[times.len() / 2]);
     Ok((Played { hand, parts, samples: watcher.samples, ending }, shots))
 }

@@ -4,10 +4,10 @@ use std::time::Duration;
 use anyhow::Context;
 use serde_json::{Value, json};
 
-use super::run::summary::Spread;
+use super::run::summary::TimeStatistics;
 use super::{Talk, interrupt};
-use crate::assets::{DeviceProfile, Setting};
-use crate::runtime::{DeviceSet, DeviceStatus, Session, driven_by, open_profile};
+use crate::assets::{DeviceKind, DeviceProfile, Files, Setting};
+use crate::runtime::{DeviceSet, DeviceStatus, HapticPort, Session, driven_by, open_profile, open_profile_from};
 
 /// The devices that move the hands.
 #[derive(clap::Args)]
@@ -15,6 +15,9 @@ pub struct DeviceArguments {
     /// A device that moves a hand: a profile (.toml) or the name of a shipped one, with `@PORT` for another port. Several make one hand.
     #[arg(long, value_name = "PROFILE[@PORT]")]
     device: Vec<String>,
+    /// A force-feedback device for the `[haptic]` tool of the scene, at real time: `bridge` for any device over UDP, or `inverse3`, with `@ADDRESS:PORT` or `@PORT` for another address
+    #[arg(long, value_name = "DEVICE[@ADDRESS]")]
+    haptic: Option<HapticPort>,
     /// Seconds to wait for devices.
     #[arg(long, default_value_t = 5.0, value_name = "SECONDS", requires = "device")]
     device_wait: f64,
@@ -23,18 +26,45 @@ pub struct DeviceArguments {
 impl DeviceArguments {
     /// Whether any are given.
     pub fn any(&self) -> bool {
-        !self.device.is_empty()
+        !self.device.is_empty() || self.haptic.is_some()
     }
 
-    /// Files of profiles, and recordings that take the place of devices.
+    /// Their names, as given.
+    pub fn names(&self) -> &[String] {
+        &self.device
+    }
+
+    /// Files of profiles with their bases, the motions that they name, and recordings that take the place of devices.
     pub fn inputs(&self) -> Vec<PathBuf> {
-        let file = |name: &String| PathBuf::from(name.rsplit_once('@').map_or(name.as_str(), |(file, _)| file));
-        self.device.iter().map(file).collect()
+        let files = Files::default();
+        let mut inputs = Vec::new();
+        for name in &self.device {
+            inputs.push(PathBuf::from(name.rsplit_once('@').map_or(name.as_str(), |(file, _)| file)));
+            // Recordings of bytes are not profiles; profiles were read without an error before.
+            let Ok((profile, _)) = open_profile_from(&files, name) else { continue };
+            inputs.extend(match profile.kind {
+                DeviceKind::Motion(file) => Some(file),
+                _ => None,
+            });
+        }
+        inputs.extend(files.paths());
+        inputs
     }
 
     /// Loads a session and attaches its devices once they send samples.
     pub fn load(&self, scene: &Path, settings: &[Setting], talk: Talk) -> anyhow::Result<Session> {
-        if !self.any() {
+        let mut session = self.load_tracked(scene, settings, talk)?;
+        if let Some(port) = &self.haptic {
+            // The device must be without force however the program ends.
+            interrupt::listen();
+            session.attach_haptics(port.clone())?;
+            talk.whisper(format_args!("{port}: waiting for poses"));
+        }
+        Ok(session)
+    }
+
+    fn load_tracked(&self, scene: &Path, settings: &[Setting], talk: Talk) -> anyhow::Result<Session> {
+        if self.device.is_empty() {
             return Ok(Session::load(scene, settings)?);
         }
         // Motors must be released however the program ends.
@@ -60,7 +90,7 @@ pub fn as_json(devices: &[DeviceStatus]) -> Value {
         let statistics = &device.statistics;
         json!({
             "name": device.name, "port": statistics.port, "state": device.state.to_string(),
-            "opened": statistics.opened, "samples": device.samples, "age_ms": Spread::of(&device.ages).as_json(),
+            "opened": statistics.opened, "samples": device.samples, "age_ms": TimeStatistics::of(&device.ages).as_json(),
             "packets": statistics.decode.packets, "bad_checksums": statistics.decode.bad_checksums,
             "skipped_bytes": statistics.decode.skipped_bytes, "hint": statistics.hint,
         })
@@ -70,7 +100,7 @@ pub fn as_json(devices: &[DeviceStatus]) -> Value {
 
 /// A line for a device.
 pub fn line(device: &DeviceStatus) -> String {
-    let age = Spread::of(&device.ages);
+    let age = TimeStatistics::of(&device.ages);
     format!(
         "{}: {}, {} samples, {:.1} ms old (99 %: {:.1} ms), {} bad packets",
         device.name, device.state, device.samples, age.median, age.p99, device.statistics.decode.bad_checksums

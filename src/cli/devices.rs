@@ -16,7 +16,7 @@ use crate::runtime::{average_hands, start_device};
 
 /// Subcommands of `devices`.
 #[derive(Subcommand)]
-pub enum Command {
+pub enum DevicesCommand {
     /// List connected devices, matching profiles, and why a device was not found
     List(list::Arguments),
     /// Show the live data of a device: raw values, bends, angles, rate, jitter, errors
@@ -29,13 +29,13 @@ pub enum Command {
     Record(record::Arguments),
 }
 
-pub fn run(command: &Command, talk: Talk) -> anyhow::Result<()> {
+pub fn run(command: &DevicesCommand, talk: Talk) -> anyhow::Result<()> {
     match command {
-        Command::List(arguments) => list::run(arguments, talk),
-        Command::Monitor(arguments) => monitor::run(arguments),
-        Command::Calibrate(arguments) => calibrate::run(arguments, talk),
-        Command::Emulate(arguments) => emulate::run(arguments, talk),
-        Command::Record(arguments) => record::run(arguments, talk),
+        DevicesCommand::List(arguments) => list::run(arguments, talk),
+        DevicesCommand::Monitor(arguments) => monitor::run(arguments),
+        DevicesCommand::Calibrate(arguments) => calibrate::run(arguments, talk),
+        DevicesCommand::Emulate(arguments) => emulate::run(arguments, talk),
+        DevicesCommand::Record(arguments) => record::run(arguments, talk),
     }
 }
 

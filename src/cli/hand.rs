@@ -1,3 +1,5 @@
+mod fit;
+
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -8,7 +10,10 @@ use crate::tracking::{Angle, Finger, PHALANGES, Segment};
 
 /// Arguments of `hand`.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments {
+    #[command(subcommand)]
+    command: Option<HandCommand>,
     /// Hand file or the name of a shipped hand (left, right, small, large) [default: right]
     file: Option<PathBuf>,
     /// Print JSON
@@ -16,7 +21,17 @@ pub struct Arguments {
     json: bool,
 }
 
+/// Subcommands of `hand`.
+#[derive(clap::Subcommand)]
+enum HandCommand {
+    /// Write a hand file for a person from a few measured lengths, or from the tracked joints of a headset
+    Fit(fit::Arguments),
+}
+
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
+    if let Some(HandCommand::Fit(arguments)) = &arguments.command {
+        return fit::run(arguments, talk);
+    }
     let model = load_model(arguments.file.as_ref(), talk)?;
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&as_json(&model))?);
@@ -27,7 +42,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
 }
 
 /// Counts over segments.
-struct Totals {
+struct SegmentCounts {
     nodes: usize,
     free_nodes: usize,
     tetrahedra: usize,
@@ -36,8 +51,8 @@ struct Totals {
     worst_quality: f64,
 }
 
-fn totals(model: &HandModel, segments: impl Iterator<Item = Segment>) -> Totals {
-    let none = Totals {
+fn totals(model: &HandModel, segments: impl Iterator<Item = Segment>) -> SegmentCounts {
+    let none = SegmentCounts {
         nodes: 0,
         free_nodes: 0,
         tetrahedra: 0,
@@ -48,7 +63,7 @@ fn totals(model: &HandModel, segments: impl Iterator<Item = Segment>) -> Totals 
     segments.fold(none, |sum, s| {
         let mesh = &model.meshes[s.index()];
         let quality = mesh.tissue.worst_quality().map_or(f64::INFINITY, |(_, q)| q);
-        Totals {
+        SegmentCounts {
             nodes: sum.nodes + mesh.tissue.nodes.len(),
             free_nodes: sum.free_nodes + mesh.free_nodes(),
             tetrahedra: sum.tetrahedra + mesh.tissue.tets.len(),
@@ -61,7 +76,7 @@ fn totals(model: &HandModel, segments: impl Iterator<Item = Segment>) -> Totals 
 
 fn as_json(model: &HandModel) -> serde_json::Value {
     let d = &model.description;
-    let part = |t: &Totals| {
+    let part = |t: &SegmentCounts| {
         json!({
             "nodes": t.nodes, "free_nodes": t.free_nodes, "tetrahedra": t.tetrahedra,
             "skin_vertices": t.skin_vertices, "skin_triangles": t.skin_triangles, "worst_quality": t.worst_quality,
@@ -93,8 +108,8 @@ fn as_json(model: &HandModel) -> serde_json::Value {
         "skin_triangles": phalanges.skin_triangles,
         "worst_quality": phalanges.worst_quality,
         "palm": part(&palm),
-        "visual_vertices": model.visual.mesh.vertices.len(),
-        "visual_triangles": model.visual.mesh.triangles.len(),
+        "visual_vertices": model.visual().mesh.vertices.len(),
+        "visual_triangles": model.visual().mesh.triangles.len(),
         "degrees_of_freedom": { "reduced": REDUCED, "soft": 3 * (phalanges.free_nodes + palm.free_nodes) },
         "mass_kg": model.mass(),
         "segments": segments,
@@ -127,8 +142,8 @@ fn print(model: &HandModel) {
     println!("degrees of freedom    {REDUCED} reduced, {} soft", 3 * (phalanges.free_nodes + palm.free_nodes));
     println!(
         "visual skin           {} vertices, {} triangles",
-        model.visual.mesh.vertices.len(),
-        model.visual.mesh.triangles.len()
+        model.visual().mesh.vertices.len(),
+        model.visual().mesh.triangles.len()
     );
     println!("mass                  {:.3} kg", model.mass());
     println!("poses                 {}", d.poses.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", "));

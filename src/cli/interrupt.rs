@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// When the first request came.
-static ASKED: OnceLock<Instant> = OnceLock::new();
+static FIRST_REQUEST: OnceLock<Instant> = OnceLock::new();
 /// Whether SIGQUIT came; its handler may do no more than set this.
 static QUIT: AtomicBool = AtomicBool::new(false);
 /// Requests so close together are one: a signal to a program and one to its group, as `timeout` sends them.
-const SAME: Duration = Duration::from_millis(500);
+const SAME_REQUEST: Duration = Duration::from_millis(500);
 /// Exit code of a program that was interrupted, as shells give it.
 pub const INTERRUPTED: u8 = 130;
 
-/// Whether the program is asked to end.
+/// Whether an end of the program was requested.
 pub fn is_asked() -> bool {
-    ASKED.get().is_some() || QUIT.load(Ordering::Relaxed)
+    FIRST_REQUEST.get().is_some() || QUIT.load(Ordering::Relaxed)
 }
 
 /// Ends the program as one that was interrupted.
@@ -24,10 +24,18 @@ pub fn end() -> ! {
     std::process::exit(INTERRUPTED.into())
 }
 
+/// A file that reaches the limit of `ulimit -f` is an error of its writer. By default a signal ends the program instead, with all files
+/// cut off.
+#[cfg(unix)]
+pub fn ignore_size_limit() {
+    // SAFETY: the disposition of a signal is set to a constant of the system, and no other code here uses this signal.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
 /// From now on a first request to end, by SIGINT, SIGTERM, SIGHUP or SIGQUIT, is noted; the next one ends the program.
 pub fn listen() {
     let note = || {
-        if ASKED.get_or_init(Instant::now).elapsed() > SAME {
+        if FIRST_REQUEST.get_or_init(Instant::now).elapsed() > SAME_REQUEST {
             end();
         }
     };
@@ -37,7 +45,7 @@ pub fn listen() {
     note_quit();
 }
 
-/// Notes the first SIGQUIT; the second one does what it does by default.
+/// Handles the first SIGQUIT as a request to end; the second has its default effect.
 #[cfg(unix)]
 fn note_quit() {
     extern "C" fn note(_: libc::c_int) {

@@ -20,8 +20,11 @@ mod render;
 mod replay;
 mod run;
 mod scene_arguments;
+#[cfg(feature = "script")]
+mod soak;
 mod study;
 mod view;
+mod vr;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,7 +37,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 struct Cli {
     /// Command to run [default: the demo]
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<ProgramCommand>,
     /// Print more messages to stderr
     #[arg(short, long, global = true)]
     verbose: bool,
@@ -44,7 +47,7 @@ struct Cli {
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum ProgramCommand {
     /// Simulate a scene or run a script
     Run(run::Arguments),
     /// Replay a recording, verify it, or export it as a table
@@ -59,15 +62,20 @@ enum Command {
     Render(render::Arguments),
     /// Open a window on a scene or script; mouse and keyboard can drive the hand
     View(view::Arguments),
+    /// Show a scene or script in a headset (OpenXR); tracked hands or controllers drive its hands
+    Vr(vr::Arguments),
     /// Run a parameter study from the papers
     #[command(subcommand)]
     Study(study::Study),
     /// Save a contact problem of a scene, or solve a saved one with all applicable solvers
     #[command(subcommand)]
-    Problem(problem::Command),
+    Problem(problem::ProblemCommand),
     /// List, monitor, calibrate, emulate and record devices
     #[command(subcommand)]
-    Devices(devices::Command),
+    Devices(devices::DevicesCommand),
+    /// Simulate random hands, bodies, settings, device bytes and damaged recordings, and report faults
+    #[cfg(feature = "script")]
+    Soak(soak::Arguments),
     /// Write the scripting reference and the definition file for editors
     #[cfg(feature = "script")]
     #[command(hide = true)]
@@ -106,9 +114,11 @@ impl Talk {
 /// Runs the program on the command line's words.
 pub fn main() -> ExitCode {
     hush_drivers();
+    #[cfg(unix)]
+    interrupt::ignore_size_limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(told) => return tell(&told),
+        Err(error) => return print_usage(&error),
     };
     if !cli.verbose {
         hush_openxr();
@@ -119,53 +129,57 @@ pub fn main() -> ExitCode {
         _ => Talk::Normal,
     };
     let done = match cli.command {
-        None => demo::run(talk).map(|()| run::End::Done),
+        None => demo::run(talk).map(|()| run::RunEnd::Done),
         Some(command) => perform(command, talk),
     };
     // What could not be printed makes any end a failure.
     match done.and_then(|end| terminal::check().map(|()| end)) {
-        Ok(run::End::Done) => ExitCode::SUCCESS,
-        Ok(run::End::Failed) => ExitCode::from(1),
-        Ok(run::End::Interrupted) => ExitCode::from(interrupt::INTERRUPTED),
+        Ok(run::RunEnd::Done) => ExitCode::SUCCESS,
+        Ok(run::RunEnd::Failed) => ExitCode::from(1),
+        Ok(run::RunEnd::Interrupted) => ExitCode::from(interrupt::INTERRUPTED),
         Err(error) => {
             report(&error);
-            ExitCode::from(2)
+            let cancelled = matches!(error.downcast_ref(), Some(crate::runtime::Error::Cancelled(_)));
+            ExitCode::from(if cancelled { interrupt::INTERRUPTED } else { 2 })
         }
     }
 }
 
-fn perform(command: Command, talk: Talk) -> anyhow::Result<run::End> {
+fn perform(command: ProgramCommand, talk: Talk) -> anyhow::Result<run::RunEnd> {
     match command {
         // The commands that can be done and have failed.
-        Command::Run(arguments) => return run::run(&arguments, talk),
-        Command::Replay(arguments) => return replay::run(&arguments, talk),
-        Command::View(arguments) => return view::run(&arguments, talk),
-        Command::Check(arguments) => check::run(&arguments, talk),
-        Command::Hand(arguments) => hand::run(&arguments, talk),
-        Command::Bench(arguments) => bench::run(&arguments, talk),
-        Command::Render(arguments) => render::run(&arguments, talk),
-        Command::Study(study) => study::run(&study, talk),
-        Command::Problem(command) => problem::run(&command, talk),
-        Command::Devices(command) => devices::run(&command, talk),
+        ProgramCommand::Run(arguments) => return run::run(&arguments, talk),
+        ProgramCommand::Replay(arguments) => return replay::run(&arguments, talk),
+        ProgramCommand::View(arguments) => return view::run(&arguments, talk),
         #[cfg(feature = "script")]
-        Command::Docs(arguments) => docs::run(&arguments, talk),
-        Command::Completions { shell } => {
+        ProgramCommand::Soak(arguments) => return soak::run(&arguments, talk),
+        ProgramCommand::Vr(arguments) => return vr::run(&arguments, talk),
+        ProgramCommand::Check(arguments) => check::run(&arguments, talk),
+        ProgramCommand::Hand(arguments) => hand::run(&arguments, talk),
+        ProgramCommand::Bench(arguments) => bench::run(&arguments, talk),
+        ProgramCommand::Render(arguments) => render::run(&arguments, talk),
+        ProgramCommand::Study(study) => study::run(&study, talk),
+        ProgramCommand::Problem(command) => problem::run(&command, talk),
+        ProgramCommand::Devices(command) => devices::run(&command, talk),
+        #[cfg(feature = "script")]
+        ProgramCommand::Docs(arguments) => docs::run(&arguments, talk),
+        ProgramCommand::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fingerpad", &mut text);
             print!("{}", String::from_utf8_lossy(&text));
             Ok(())
         }
     }
-    .map(|()| run::End::Done)
+    .map(|()| run::RunEnd::Done)
 }
 
 /// Prints the help, or what is wrong with the command line.
-fn tell(told: &clap::Error) -> ExitCode {
+fn print_usage(error: &clap::Error) -> ExitCode {
     use std::io::Write;
-    if told.use_stderr() {
-        told.exit();
+    if error.use_stderr() {
+        error.exit();
     }
-    match told.print().and_then(|()| std::io::stdout().flush()) {
+    match error.print().and_then(|()| std::io::stdout().flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             eprintln!("error: cannot write to stdout: {error}");
             ExitCode::from(2)

@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 /// Extensions of input files; a run may read more of them later.
-const SOURCES: [&str; 5] = ["toml", "rhai", "obj", "msh", "vtk"];
+const SOURCES: [&str; 10] = ["toml", "rhai", "obj", "stl", "ply", "glb", "gltf", "msh", "vtk", "fpraw"];
 
 /// Refuses outputs, each with its option name, that would overwrite an input or each other.
 pub fn check(outputs: &[(&str, &Path)], inputs: &[PathBuf]) -> anyhow::Result<()> {
     for (place, (option, file)) in outputs.iter().enumerate() {
         let Some(own) = Identity::of(file) else { continue };
         let shown = file.display();
-        if inputs.iter().any(|input| Identity::of(input).as_ref() == Some(&own)) {
-            bail!("{option} {shown}: this file is an input of the same command; choose another");
-        }
+        check_inputs(option, file, inputs)?;
         let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if file.exists() && SOURCES.contains(&ending) {
             bail!("{option} {shown}: this file already exists, and .{ending} files are inputs; choose another");
@@ -23,6 +21,15 @@ pub fn check(outputs: &[(&str, &Path)], inputs: &[PathBuf]) -> anyhow::Result<()
         if let Some((other, _)) = shared {
             bail!("{option} {shown}: {other} writes to the same file; choose another");
         }
+    }
+    Ok(())
+}
+
+/// Refuses an output that would overwrite an input.
+pub fn check_inputs(option: &str, file: &Path, inputs: &[PathBuf]) -> anyhow::Result<()> {
+    let own = Identity::of(file);
+    if own.is_some() && inputs.iter().any(|input| Identity::of(input) == own) {
+        bail!("{option} {}: this file is an input of the same command; choose another", file.display());
     }
     Ok(())
 }

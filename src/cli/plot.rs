@@ -10,12 +10,12 @@ use std::fmt::Write;
 
 pub use self::axis::{Axis, Scale};
 pub use self::bars::{Bar, Bars};
-use self::look::{LINE, Look, PAGE, SHEET, draw_frame, draw_text};
+use self::look::{LEGEND_LINE, PAGE, PlotColours, SHEET, draw_frame, draw_text};
 
 /// Width of a plot, height of its frame, and what is left free around that: left, top, right, bottom.
-const WIDTH: f64 = 480.0;
-const HEIGHT: f64 = 280.0;
-const MARGIN: [f64; 4] = [70.0, 44.0, 20.0, 52.0];
+const PLOT_WIDTH: f64 = 480.0;
+const PLOT_HEIGHT: f64 = 280.0;
+const PLOT_MARGINS: [f64; 4] = [70.0, 44.0, 20.0, 52.0];
 /// Width of the mark in the legend, and of a letter beside it at most.
 const KEY: f64 = 36.0;
 const LETTER: f64 = 8.0;
@@ -69,7 +69,7 @@ impl Series {
 pub fn svg(plots: &[Plot]) -> String {
     const COLUMNS: usize = 3;
     let row = plots.iter().map(|plot| plot.height()).fold(0.0, f64::max);
-    let width = WIDTH * plots.len().min(COLUMNS) as f64;
+    let width = PLOT_WIDTH * plots.len().min(COLUMNS) as f64;
     let height = row * plots.len().div_ceil(COLUMNS) as f64;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -79,7 +79,7 @@ pub fn svg(plots: &[Plot]) -> String {
     );
     for (i, plot) in plots.iter().enumerate() {
         // Writing to a string cannot fail, here and below.
-        let (x, y) = ((i % COLUMNS) as f64 * WIDTH, (i / COLUMNS) as f64 * row);
+        let (x, y) = ((i % COLUMNS) as f64 * PLOT_WIDTH, (i / COLUMNS) as f64 * row);
         let _ = writeln!(out, "<g transform=\"translate({x},{y})\">");
         plot.draw(&mut out, &SHEET);
         out += "</g>\n";
@@ -88,26 +88,27 @@ pub fn svg(plots: &[Plot]) -> String {
 }
 
 impl Plot {
-    /// The plot as an element of a page, which gives the colours.
+    /// The plot as an element of a page with the page's colours.
     pub fn inline(&self) -> String {
-        look::inline(&self.title, WIDTH, self.height(), |out| self.draw(out, &PAGE))
+        look::inline(&self.title, PLOT_WIDTH, self.height(), |out| self.draw(out, &PAGE))
     }
 
     fn height(&self) -> f64 {
         let lines = self.series.len().div_ceil(self.legend_columns());
-        MARGIN[1] + HEIGHT + MARGIN[3] + LINE * (lines as f64 + 0.5)
+        PLOT_MARGINS[1] + PLOT_HEIGHT + PLOT_MARGINS[3] + LEGEND_LINE * (lines as f64 + 0.5)
     }
 
     /// How many names stand side by side in the legend.
     fn legend_columns(&self) -> usize {
         let longest = self.series.iter().map(|s| s.name.chars().count()).max().unwrap_or(0);
-        let room = WIDTH - MARGIN[0] - MARGIN[2];
+        let room = PLOT_WIDTH - PLOT_MARGINS[0] - PLOT_MARGINS[2];
         ((room / (KEY + 10.0 + LETTER * longest as f64)) as usize).max(1)
     }
 
-    fn draw(&self, out: &mut String, look: &Look) {
+    fn draw(&self, out: &mut String, look: &PlotColours) {
         let points = || self.series.iter().flat_map(|s| self.drawable(s));
-        let (left, right, top, bottom) = (MARGIN[0], WIDTH - MARGIN[2], MARGIN[1], MARGIN[1] + HEIGHT);
+        let (left, right, top, bottom) =
+            (PLOT_MARGINS[0], PLOT_WIDTH - PLOT_MARGINS[2], PLOT_MARGINS[1], PLOT_MARGINS[1] + PLOT_HEIGHT);
         let across = self.x.spanning(points().map(|p| p[0]), [left, right]);
         let up = self.y.spanning(points().map(|p| p[1]), [bottom, top]);
         let middle = 0.5 * (left + right);
@@ -133,7 +134,7 @@ impl Plot {
         let columns = self.legend_columns();
         for (i, series) in self.series.iter().enumerate() {
             let x = left + (i % columns) as f64 * (right - left) / columns as f64;
-            let y = bottom + MARGIN[3] + LINE * ((i / columns) as f64 + 0.5);
+            let y = bottom + PLOT_MARGINS[3] + LEGEND_LINE * ((i / columns) as f64 + 0.5);
             draw_curve(out, look, series.style, &[[x, y], [x + KEY, y]], &[[x + 0.5 * KEY, y]], i);
             draw_text(out, [x + KEY + 10.0, y + 4.5], "", &series.name);
         }
@@ -146,7 +147,14 @@ impl Plot {
 }
 
 /// A line and its marks. Round and square ones, full and broken lines take turns, so that colour is not all.
-fn draw_curve(out: &mut String, look: &Look, style: Style, line: &[[f64; 2]], marks: &[[f64; 2]], number: usize) {
+fn draw_curve(
+    out: &mut String,
+    look: &PlotColours,
+    style: Style,
+    line: &[[f64; 2]],
+    marks: &[[f64; 2]],
+    number: usize,
+) {
     let colour = look.colour(number);
     if style != Style::Marks {
         let corners: Vec<String> = line.iter().map(|[x, y]| format!("{x:.1},{y:.1}")).collect();

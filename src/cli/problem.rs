@@ -17,7 +17,7 @@ use crate::problem::{ContactProblem, Law, ProblemFault};
 
 /// Subcommands of `problem`.
 #[derive(clap::Subcommand)]
-pub enum Command {
+pub enum ProblemCommand {
     /// Simulate a scene and save a contact problem of its last step
     Save(SaveArguments),
     /// Solve a saved problem with all applicable solvers and compare the forces
@@ -45,10 +45,10 @@ pub struct SaveArguments {
     json: bool,
 }
 
-pub fn run(command: &Command, talk: Talk) -> anyhow::Result<()> {
+pub fn run(command: &ProblemCommand, talk: Talk) -> anyhow::Result<()> {
     match command {
-        Command::Save(arguments) => save(arguments, talk),
-        Command::Solve(arguments) => solve::run(arguments),
+        ProblemCommand::Save(arguments) => save(arguments, talk),
+        ProblemCommand::Solve(arguments) => solve::run(arguments),
     }
 }
 
@@ -57,7 +57,7 @@ fn save(arguments: &SaveArguments, talk: Talk) -> anyhow::Result<()> {
     let at = Setting::new("seconds", arguments.at);
     let files = Files::default();
     let mut scene =
-        files.load_scene(&crate::runtime::shipped_path(&arguments.scene), &arguments.changes.settings([at]))?;
+        files.load_scene(&crate::runtime::shipped_path(&arguments.scene), &arguments.changes.settings([at])?)?;
     super::outputs::check(&[("--out", &arguments.out)], &files.paths())?;
     scene.world.keeps_rows = true;
     let steps = (arguments.at / scene.world.parameters.dt).round().max(1.0) as u64;
@@ -72,7 +72,7 @@ fn save(arguments: &SaveArguments, talk: Talk) -> anyhow::Result<()> {
         println!(
             "{}",
             json!({
-                "file": arguments.out, "time": time, "group": number, "groups": scene.world.system().groups().len(),
+                "file": arguments.out.display().to_string(), "time": time, "group": number, "groups": scene.world.system().groups().len(),
                 "rows": rows, "laws": group.problem.laws.len(), "forces": group.forces,
             })
         );

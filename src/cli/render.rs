@@ -45,12 +45,15 @@ pub struct Arguments {
     /// Camera direction in degrees: azimuth (0 from +Z, 90 from +X) and elevation above the horizon
     #[arg(long, value_name = "AZIMUTH,ELEVATION", value_parser = angles, allow_hyphen_values = true)]
     look: Option<[f64; 2]>,
+    /// Draw what the user of a headset saw in a recording; the width of the picture follows from the field of view
+    #[arg(long, value_enum, conflicts_with_all = ["from", "look"])]
+    eye: Option<RenderEye>,
     /// Zoom factor relative to a view of everything, towards the contacts of the hands
     #[arg(long, default_value_t = 1.0, value_parser = zoom)]
     zoom: f64,
     /// Layers to show
     #[arg(long, value_enum, value_delimiter = ',', default_value = "skin")]
-    show: Vec<Layer>,
+    show: Vec<PictureLayer>,
     /// Size in pixels
     #[arg(long, default_value = "1280x960", value_parser = |text: &str| super::picture_size(text, (16, 16)))]
     size: (u32, u32),
@@ -69,9 +72,20 @@ pub enum From {
     Oblique,
 }
 
+/// Eye of the user of a headset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum RenderEye {
+    /// The left eye
+    Left,
+    /// The right eye
+    Right,
+    /// Both eyes, side by side
+    Both,
+}
+
 /// Layer of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Layer {
+pub enum PictureLayer {
     /// Visual skin
     Skin,
     /// Pressure as a colour on the skin
@@ -99,6 +113,8 @@ pub enum Layer {
     Tetrahedra,
     /// Collision skin
     Collision,
+    /// Anchor points and beams of elastic objects
+    Anchors,
 }
 
 fn seconds(text: &str) -> Result<f64, OutOfRange> {

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::run::summary::Summary;
-use super::run::{End, Tables, conclude, play};
+use super::run::{RunEnd, Tables, conclude, play};
 use super::{Talk, interrupt, outputs};
 use crate::record::{Ending, Recording};
 use crate::runtime::{Difference, Pacing, Session};
@@ -30,7 +30,7 @@ pub struct Arguments {
     parquet: Option<PathBuf>,
 }
 
-pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
+pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<RunEnd> {
     let mut session = Session::load_recording(&arguments.recording)?;
     let outputs = [("--csv", &arguments.csv), ("--parquet", &arguments.parquet)];
     let outputs: Vec<_> = outputs.iter().filter_map(|(option, file)| Some((*option, file.as_deref()?))).collect();
@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
         played?;
         return Ok(conclude(&session, &summary, arguments.json, None));
     }
-    let verdict = Verdict::of(&session, arguments.verify);
+    let verdict = Comparison::of(&session, arguments.verify);
     match (&played, verdict.ends_as_recorded(&session), &verdict.differs) {
         // The recorded run failed at this step too.
         (Err(error), true, _) if arguments.verify => talk.say(format_args!("the run failed, as recorded: {error:#}")),
@@ -62,11 +62,11 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
     if !arguments.json {
         println!("recording       {}", verdict.in_words());
     }
-    Ok(if verdict.differs.is_some() { End::Failed } else { End::Done })
+    Ok(if verdict.differs.is_some() { RunEnd::Failed } else { RunEnd::Done })
 }
 
 /// Result of the comparison with the recording.
-struct Verdict {
+struct Comparison {
     steps: u64,
     made_by: String,
     ending: Ending,
@@ -74,7 +74,7 @@ struct Verdict {
     verify: bool,
 }
 
-impl Verdict {
+impl Comparison {
     fn of(session: &Session, verify: bool) -> Self {
         let recording = session.recording();
         let made_by = |r: &Recording| format!("fingerpad {} on {}", r.header.program, r.header.machine);
@@ -135,7 +135,7 @@ impl Verdict {
             Difference::Length { recorded, found, .. } => json!({ "recorded_steps": recorded, "found_steps": found }),
         });
         json!({
-            "file": session.file(),
+            "file": session.file().display().to_string(),
             "program": recording.header.program,
             "machine": recording.header.machine,
             "source": recording.header.file,

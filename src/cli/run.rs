@@ -59,10 +59,13 @@ pub struct Arguments {
     /// Open a window, like `view`
     #[arg(long, conflicts_with_all = ["json", "realtime", "trace", "record", "haptics_log"])]
     view: bool,
+    /// Show it in a headset, like `vr`
+    #[arg(long, conflicts_with_all = ["view", "realtime", "trace", "haptics_log", "vmc_out"])]
+    vr: bool,
 }
 
 /// How a run ended.
-pub enum End {
+pub enum RunEnd {
     /// Completed; the task succeeded if there was one.
     Done,
     /// Completed, but the task or the verification failed.
@@ -71,21 +74,30 @@ pub enum End {
     Interrupted,
 }
 
-pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
+pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<RunEnd> {
+    if arguments.vr {
+        let (scene, record) = (arguments.scene.clone(), arguments.record.clone());
+        let devices = arguments.devices.names().to_vec();
+        let vr = super::vr::Arguments::of_run(scene, settings(arguments)?, record, devices, arguments.json);
+        return super::vr::run(&vr, talk);
+    }
     let clock = Instant::now();
-    let mut session = arguments.devices.load(&arguments.scene, &settings(arguments), talk)?;
+    let mut session = arguments.devices.load(&arguments.scene, &settings(arguments)?, talk)?;
     let loading = 1e3 * clock.elapsed().as_secs_f64();
     talk.whisper(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));
     if session.recording().is_none() {
         let warnings = overlap_warnings(&session.scene());
         warnings.iter().for_each(|warning| talk.say(format_args!("warning: {warning}")));
+        if let Some(warning) = session.scene().haptic.as_ref().and_then(|haptic| haptic.warning()) {
+            talk.say(format_args!("warning: {warning}"));
+        }
     }
     if let Some(address) = arguments.vmc_out {
         let sender = VmcSender::open(address, &session.scene().world)?;
         session.add_sink(Box::new(sender));
     }
     if arguments.view {
-        return super::view::show_session(session, settings(arguments), talk);
+        return super::view::show_session(session, settings(arguments)?, talk);
     }
     check_outputs(arguments, &session)?;
     interrupt::listen();
@@ -123,7 +135,7 @@ fn check_outputs(arguments: &Arguments, session: &Session) -> anyhow::Result<()>
 }
 
 /// Settings of the command line.
-fn settings(arguments: &Arguments) -> Vec<Setting> {
+fn settings(arguments: &Arguments) -> anyhow::Result<Vec<Setting>> {
     let seconds = arguments.seconds.map(|s| Setting::new("seconds", s));
     let dt = arguments.dt.map(|s| Setting::new("dt", s));
     arguments.changes.settings(seconds.into_iter().chain(dt))
@@ -139,6 +151,7 @@ pub fn play(
 ) -> anyhow::Result<()> {
     let start = Instant::now();
     let mut steps = session.steps();
+    let mut is_told = false;
     session.run(pacing, |session| -> anyhow::Result<ControlFlow<()>> {
         session.take_messages().iter().for_each(|line| talk.say(line));
         if session.steps() > steps {
@@ -146,6 +159,10 @@ pub fn play(
             {
                 let world = &session.scene().world;
                 summary.add(world, world.times().total);
+                if let (false, Some(warning)) = (is_told, summary.slow(world)) {
+                    talk.say(format_args!("warning: {warning}"));
+                    is_told = true;
+                }
             }
             tables.add(session)?;
         }
@@ -161,7 +178,7 @@ pub fn play(
 }
 
 /// Prints the results of the run and of its task; a key and an object may be added to the JSON.
-pub fn conclude(session: &Session, summary: &Summary, json: bool, more: Option<(&str, Value)>) -> End {
+pub fn conclude(session: &Session, summary: &Summary, json: bool, more: Option<(&str, Value)>) -> RunEnd {
     #[cfg(feature = "script")]
     let outcome = session.outcome();
     if json {
@@ -183,13 +200,13 @@ pub fn conclude(session: &Session, summary: &Summary, json: bool, more: Option<(
         }
     }
     if !session.is_over() && interrupt::is_asked() {
-        return End::Interrupted;
+        return RunEnd::Interrupted;
     }
     #[cfg(feature = "script")]
     if outcome.is_some_and(|outcome| !outcome.success) {
-        return End::Failed;
+        return RunEnd::Failed;
     }
-    End::Done
+    RunEnd::Done
 }
 
 /// Where to send to: an address with a port, or a port of this machine.

@@ -1,5 +1,8 @@
+mod clip;
 mod cone;
 mod elastic;
+mod fingertip;
+mod haptics;
 mod penetration;
 mod resolution;
 mod soft_table;
@@ -15,10 +18,16 @@ use super::{Talk, write_file};
 /// Parameter studies of the papers.
 #[derive(Subcommand)]
 pub enum Study {
+    /// Snap a clip on a pipe and off it: forces, both haptic loops and times (Duriez 2004, fig. 6; Duriez 2006, fig. 14 to 18)
+    Clip(clip::Arguments),
     /// Compare friction pyramids with the exact cone on a soft table with four legs (Duriez 2006, fig. 7 and 8)
     Cone(cone::Arguments),
     /// Press rigid tools on elastic objects: forces, dents and times (Luo 2007, fig. 13 to 18)
     Elastic(elastic::Arguments),
+    /// Press, shear and twist the pad of the index finger: a table beside measured fingertips
+    Fingertip(fingertip::Arguments),
+    /// Measure haptic loops with beams: forces of both loops, stability and times (Peterlik 2011; Duriez 2004, fig. 6)
+    Haptics(haptics::Arguments),
     /// Measure the remaining penetration after each step with both methods (Talvas 2015, §5.3)
     Penetration(penetration::Arguments),
     /// Measure constraints and contact cost over the skin resolution with both methods (Talvas 2015, §5.3)
@@ -29,8 +38,11 @@ pub enum Study {
 
 pub fn run(study: &Study, talk: Talk) -> anyhow::Result<()> {
     match study {
+        Study::Clip(arguments) => clip::run(arguments, talk),
         Study::Cone(arguments) => cone::run(arguments, talk),
         Study::Elastic(arguments) => elastic::run(arguments, talk),
+        Study::Fingertip(arguments) => fingertip::run(arguments, talk),
+        Study::Haptics(arguments) => haptics::run(arguments, talk),
         Study::Penetration(arguments) => penetration::run(arguments, talk),
         Study::Resolution(arguments) => resolution::run(arguments, talk),
         Study::Table(arguments) => table::run(arguments, talk),

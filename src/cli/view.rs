@@ -39,7 +39,7 @@ pub struct Arguments {
 
 /// A window needs the viewer.
 #[cfg(not(feature = "viewer"))]
-pub fn run(_arguments: &Arguments, _talk: super::Talk) -> anyhow::Result<super::run::End> {
+pub fn run(_arguments: &Arguments, _talk: super::Talk) -> anyhow::Result<super::run::RunEnd> {
     anyhow::bail!("the window needs the Cargo feature `viewer`, which this build does not have")
 }
 
@@ -49,7 +49,7 @@ pub fn show_session(
     _session: crate::runtime::Session,
     _settings: Vec<crate::assets::Setting>,
     _talk: super::Talk,
-) -> anyhow::Result<super::run::End> {
+) -> anyhow::Result<super::run::RunEnd> {
     anyhow::bail!("the window needs the Cargo feature `viewer`, which this build does not have")
 }
 
@@ -64,11 +64,11 @@ mod showing {
     use super::settings as settings_file;
     use crate::assets::Setting;
     use crate::cli::interrupt;
-    use crate::cli::run::End;
+    use crate::cli::run::RunEnd;
     use crate::cli::{Talk, outputs, write_file};
     use crate::runtime::Session;
     use crate::runtime::live::{self, Interrupt, Summarize};
-    use crate::viewer::window::{Drawn, FrameLog, Kept, Options, Report, probe, show};
+    use crate::viewer::window::{Drawn, FrameLog, Report, WindowOptions, WindowSettings, probe, show};
     use crate::viewer::{Layers, Picture};
 
     /// How something is shown.
@@ -80,7 +80,7 @@ mod showing {
         pub layers: Option<Layers>,
         /// Width and height in pixels, if not those of the last window.
         pub size: Option<(u32, u32)>,
-        /// Closes after so many frames, and says what they cost.
+        /// Closes after this number of frames and prints their times.
         pub frames: Option<u64>,
         /// A line for every frame.
         pub log: Option<Log>,
@@ -94,8 +94,8 @@ mod showing {
     }
 
     /// The command.
-    pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<End> {
-        let settings = arguments.changes.settings([]);
+    pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<RunEnd> {
+        let settings = arguments.changes.settings([])?;
         let session = arguments.devices.load(&arguments.scene, &settings, talk)?;
         if arguments.reset {
             settings_file::reset().context("the settings of the window could not be removed")?;
@@ -111,32 +111,32 @@ mod showing {
     }
 
     /// Shows something that is loaded already, as the command would by default.
-    pub fn show_session(session: Session, settings: Vec<Setting>, talk: Talk) -> anyhow::Result<End> {
+    pub fn show_session(session: Session, settings: Vec<Setting>, talk: Talk) -> anyhow::Result<RunEnd> {
         run_session(session, Showing { settings, ..Showing::default() }, talk)
     }
 
     /// Plays in a window until it is closed. It fails if there was a task and that failed.
-    pub fn run_session(session: Session, mut showing: Showing, talk: Talk) -> anyhow::Result<End> {
+    pub fn run_session(session: Session, mut showing: Showing, talk: Talk) -> anyhow::Result<RunEnd> {
         // Before anything is started.
         probe()?;
         let title = format!("fingerpad: {}", session.file().display());
         let interrupt = Interrupt { is_requested: interrupt::is_asked, end: || interrupt::end() };
         let options =
-            live::Options { settings: showing.settings, summarize: showing.summarize, interrupt: Some(interrupt) };
+            live::LiveOptions { settings: showing.settings, summarize: showing.summarize, interrupt: Some(interrupt) };
         let (link, thread) =
             live::start(session, options).context("the thread of the simulation could not be started")?;
         let mut pictures = 0;
         let mut save = |picture: &Picture| keep(picture, &mut pictures);
         let stored = settings_file::load(talk);
-        let kept = Kept {
+        let kept = WindowSettings {
             size: showing.size.unwrap_or(stored.size),
             layers: showing.layers.unwrap_or(stored.layers),
             ..stored.clone()
         };
-        // What was asked for on the command line is for this window alone.
+        // Options of the command line are not saved as settings.
         let asked = kept.clone();
-        let mut keep = |now: &Kept| {
-            let now = Kept {
+        let mut keep = |now: &WindowSettings| {
+            let now = WindowSettings {
                 size: if now.size == asked.size { stored.size } else { now.size },
                 layers: if now.layers == asked.layers { stored.layers } else { now.layers },
                 ..now.clone()
@@ -147,7 +147,7 @@ mod showing {
         };
         let mut log = showing.log.take();
         let mut add = log.as_mut().map(|log| move |report: &Report, drawn: &Drawn| log.add(report, drawn));
-        let options = Options {
+        let options = WindowOptions {
             title,
             kept,
             // Hands go up, and things fall.
@@ -170,11 +170,11 @@ mod showing {
         } else {
             talk.whisper(says);
         }
-        Ok(if ended.success == Some(false) { End::Failed } else { End::Done })
+        Ok(if ended.success == Some(false) { RunEnd::Failed } else { RunEnd::Done })
     }
 
-    /// Writes a picture beside the ones that are there, and says where.
-    fn keep(picture: &Picture, count: &mut u32) -> Result<String, String> {
+    /// Writes a picture under an unused name and returns a message with the name.
+    fn keep(picture: &Picture, count: &mut u32) -> std::io::Result<String> {
         let file = loop {
             *count += 1;
             let name = format!("fingerpad-{count}.png");
@@ -182,8 +182,8 @@ mod showing {
                 break name;
             }
         };
-        let bytes = picture.png_bytes().map_err(|error| error.to_string())?;
-        write_file(Path::new(&file), &bytes).map_err(|error| format!("{error:#}"))?;
+        let bytes = picture.png_bytes().map_err(std::io::Error::other)?;
+        write_file(Path::new(&file), &bytes).map_err(|error| std::io::Error::other(format!("{error:#}")))?;
         Ok(format!("wrote {file}"))
     }
 

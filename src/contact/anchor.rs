@@ -1,5 +1,6 @@
-use crate::body::{Bodies, Body, BodyId, MaterialPoint, PartId};
+use crate::body::{Bodies, Body, BodyId, ElasticSurface, MaterialPoint, PartId};
 use crate::math::Vec3;
+use crate::problem::CubicSpring;
 
 /// A material point of a body, or a point fixed in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +20,11 @@ impl Anchor {
     /// A point fixed in the world.
     pub fn world(place: Vec3) -> Self {
         Self { body: BodyId::WORLD, point: MaterialPoint::rigid(0, place) }
+    }
+
+    /// The elastic surface of its body, per area.
+    pub(super) fn elastic_surface(&self, bodies: &Bodies) -> Option<ElasticSurface> {
+        self.owner(bodies)?.elastic_surface()
     }
 
     fn owner<'b>(&self, bodies: &'b Bodies) -> Option<&'b dyn Body> {
@@ -76,17 +82,26 @@ pub struct Layer {
     pub damping: f64,
     /// Force of the last step, N.
     pub pressed: f64,
+    /// The surface of an elastic object under it.
+    pub backing: Option<CubicSpring>,
 }
 
 impl Layer {
+    /// Whether there is a layer or an elastic object.
+    pub fn is_soft(&self) -> bool {
+        self.softness > 0.0 || self.backing.is_some()
+    }
+
     /// Compression under a force, m.
     pub fn depth(&self, force: f64) -> f64 {
-        self.softness * force / (1.0 + self.strained(force))
+        let backing = self.backing.map_or(0.0, |spring| spring.depth(force));
+        self.softness * force / (1.0 + self.strained(force)) + backing
     }
 
     /// Tangent compliance, m/N.
     pub fn compliance(&self, force: f64) -> f64 {
-        self.softness / (1.0 + self.strained(force)).powi(2)
+        let backing = self.backing.map_or(0.0, |spring| spring.compliance(force));
+        self.softness / (1.0 + self.strained(force)).powi(2) + backing
     }
 
     fn strained(&self, force: f64) -> f64 {
@@ -128,6 +143,7 @@ impl Contact {
         if left > 0.0 {
             let softer = self.area / left;
             self.layer.softness *= softer;
+            self.layer.backing = self.layer.backing.map(|spring| spring.scaled(1.0 / softer));
             self.shear_compliance *= softer;
             self.area = left;
         }
@@ -152,8 +168,10 @@ impl Contact {
 
     /// The parts that it acts on.
     pub fn parts(&self, bodies: &Bodies) -> [Option<PartId>; 4] {
-        let ([a, b], [c, d]) = (self.a.parts(bodies), self.b.parts(bodies));
-        [a, b, c, d]
+        let (own, other) = (self.a.parts(bodies), self.b.parts(bodies));
+        // Where a body touches itself, a part may be on both sides.
+        let [c, d] = other.map(|part| part.filter(|part| !own.contains(&Some(*part))));
+        [own[0], own[1], c, d]
     }
 }
 
@@ -163,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_layer_is_never_fully_compressed() {
-        let layer = Layer { softness: 1e-3, thickness: 1e-4, damping: 0.0, pressed: 0.0 };
+        let layer = Layer { softness: 1e-3, thickness: 1e-4, damping: 0.0, pressed: 0.0, backing: None };
         assert!((layer.depth(1e-6) - 1e-9).abs() < 1e-13, "linear at first");
         assert!(layer.depth(1e6) < 1e-4 && layer.depth(1e6) > 0.99e-4);
         for force in [0.0, 0.01, 0.3, 5.0] {

@@ -1,6 +1,6 @@
 use super::aggregate::tangents;
 use super::anchor::{Anchor, Contact, Layer};
-use crate::body::{Bodies, BodyId};
+use crate::body::{Bodies, BodyId, ColliderId, Drive, DriveLaw};
 use crate::math::Vec3;
 
 /// Degrees of freedom of an attachment.
@@ -12,6 +12,8 @@ pub enum Joint {
     Weld,
     /// The rotation about an axis, in the world when it is made: five rows.
     Hinge(Vec3),
+    /// The displacement along an axis, in the world when it is made: five rows.
+    Slider(Vec3),
 }
 
 /// One end of an attachment: a rigid frame or collider of a body, such as a bone of a hand, or the world.
@@ -49,8 +51,16 @@ pub enum AttachmentFault {
     #[error("a soft body can be attached at a point only")]
     SoftJoint,
     /// A zero axis.
-    #[error("the axis of a hinge must not be zero")]
+    #[error("the axis of a hinge or a slider must not be zero")]
     Axis,
+    /// A drive of a joint that is neither a hinge nor a slider, or between two bodies that both move, or of a body that is not rigid.
+    #[error("a drive needs a hinge or a slider between a rigid body and the world or a fixed body")]
+    Drive,
+    /// Limits in the wrong order, or a number that is not finite or negative.
+    #[error(
+        "a drive needs limits in increasing order around 0, and a stiffness, a damping and a strength that are not negative"
+    )]
+    Law,
     /// Both ends belong to the same part.
     #[error("a part cannot be attached to itself")]
     Itself,
@@ -65,6 +75,10 @@ pub struct Attachment {
     /// Points of both parts that coincided when it was made.
     points: Vec<[Anchor; 2]>,
     joint: Joint,
+    /// The driven body and its drive.
+    drive: Option<(BodyId, Drive)>,
+    /// Whether the driven body is the second end.
+    second_moves: bool,
 }
 
 /// Distance of the additional points, m.
@@ -91,13 +105,73 @@ impl Attachment {
                 let axis = axis.try_normalize(1e-12).ok_or(AttachmentFault::Axis)?;
                 vec![pair(at)?, pair(at + ARM * axis)?]
             }
+            Joint::Slider(axis) => {
+                let axis = axis.try_normalize(1e-12).ok_or(AttachmentFault::Axis)?;
+                vec![pair(at)?, pair(at + ARM * axis)?, pair(at + ARM * tangents(&axis)[0])?]
+            }
         };
-        Ok(Self { points, joint })
+        Ok(Self { points, joint, drive: None, second_moves: false })
+    }
+
+    /// Gives a hinge or a slider a spring, a damper, a motor and limits. The coordinate is zero now; it increases as the first end turns or
+    /// moves along the axis relative to the second. One end must not move: the axis of the drive is fixed in the world.
+    pub fn driven(mut self, bodies: &Bodies, law: DriveLaw) -> Result<Self, AttachmentFault> {
+        let (axis, turns) = match self.joint {
+            Joint::Hinge(axis) => (axis.normalize(), true),
+            Joint::Slider(axis) => (axis.normalize(), false),
+            Joint::Point | Joint::Weld => return Err(AttachmentFault::Drive),
+        };
+        let sound = law.limits[0] <= 0.0
+            && law.limits[1] >= 0.0
+            && [law.spring[0], law.damping, law.motor[1]].iter().all(|x| *x >= 0.0 && x.is_finite())
+            && [law.spring[1], law.motor[0]].iter().all(|x| x.is_finite());
+        if !sound {
+            return Err(AttachmentFault::Law);
+        }
+        let [a, b] = self.points[0];
+        let moves = |anchor: &Anchor| bodies.get(anchor.body).is_some_and(|body| body.part_count() > 0);
+        let (anchor, law) = match (moves(&a), moves(&b)) {
+            (true, false) => (a, law),
+            (false, true) => (b, law.reversed()),
+            _ => return Err(AttachmentFault::Drive),
+        };
+        let body = bodies.get(anchor.body).filter(|body| body.kind() == "rigid").ok_or(AttachmentFault::Drive)?;
+        let place = anchor.place(bodies);
+        let orientation = body.pose().rotation;
+        self.second_moves = anchor == b;
+        self.drive = Some((anchor.body, Drive { axis, turns, point: [anchor.point.local, place], orientation, law }));
+        Ok(self)
+    }
+
+    /// The driven body and its drive.
+    pub fn drive(&self) -> Option<&(BodyId, Drive)> {
+        self.drive.as_ref()
+    }
+
+    /// Sets the speed of its motor, m/s or rad/s; returns whether it has one.
+    pub fn set_motor_speed(&mut self, speed: f64) -> bool {
+        let Some((_, drive)) = self.drive.as_mut().filter(|(_, drive)| drive.law.motor[1] > 0.0) else { return false };
+        drive.law.motor[0] = if self.second_moves { -speed } else { speed };
+        true
     }
 
     /// Whether it involves a body.
     pub fn holds(&self, body: BodyId) -> bool {
         self.points.iter().flatten().any(|anchor| anchor.body == body)
+    }
+
+    /// Colliders next to its ends, each with the body at the other end.
+    pub fn joined(&self, bodies: &Bodies) -> impl Iterator<Item = (ColliderId, BodyId)> {
+        let [a, b] = self.points[0];
+        [(a, b.body), (b, a.body)].into_iter().flat_map(move |(end, other)| {
+            let colliders = bodies.get(end.body).map_or(0..0, |body| body.colliders_at(end.point.part as usize));
+            colliders.map(move |collider| (ColliderId::new(end.body, collider), other))
+        })
+    }
+
+    /// Whether it joins two bodies, in either order.
+    pub fn joins(&self, one: BodyId, other: BodyId) -> bool {
+        self.points.iter().any(|[a, b]| [a.body, b.body] == [one, other] || [a.body, b.body] == [other, one])
     }
 
     /// Replaces the ids of bodies that moved to another registry.
@@ -106,6 +180,11 @@ impl Attachment {
             if let Some((_, now)) = moved.iter().find(|(before, _)| *before == anchor.body) {
                 anchor.body = *now;
             }
+        }
+        if let Some((body, _)) = &mut self.drive
+            && let Some((_, now)) = moved.iter().find(|(before, _)| before == body)
+        {
+            *body = *now;
         }
     }
 
@@ -124,7 +203,7 @@ impl Attachment {
         match self.joint {
             Joint::Point => 3,
             Joint::Weld => 6,
-            Joint::Hinge(_) => 5,
+            Joint::Hinge(_) | Joint::Slider(_) => 5,
         }
     }
 
@@ -157,10 +236,22 @@ impl Attachment {
 
     /// The link and the direction of each row, for the current links.
     pub(super) fn directions(&self, links: &[Contact], mut row: impl FnMut(usize, Vec3)) {
-        (0..3).for_each(|i| row(0, Vec3::ith(i, 1.0)));
+        if !matches!(self.joint, Joint::Slider(_)) {
+            (0..3).for_each(|i| row(0, Vec3::ith(i, 1.0)));
+        }
         let arm = |i: usize| (links[i].places[0] - links[0].places[0]).normalize();
         match self.joint {
             Joint::Point => {}
+            // Points at the ends of both arms: displacements across the axis, and rotations about the three axes.
+            Joint::Slider(_) => {
+                let (axis, aside) = (arm(1), arm(2));
+                let other = axis.cross(&aside);
+                for point in [0, 1] {
+                    row(point, aside);
+                    row(point, other);
+                }
+                row(2, other);
+            }
             Joint::Hinge(_) => tangents(&arm(1)).into_iter().for_each(|t| row(1, t)),
             Joint::Weld => {
                 let (x, y) = (arm(1), arm(2));

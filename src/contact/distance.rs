@@ -263,7 +263,7 @@ pub fn nearest_on_triangle(
     let edges = [corners[1] - corners[0], corners[2] - corners[0]];
     let tangent = |place: [f64; 2], here: &Signed| {
         let slope = edges.map(|edge| here.normal.dot(&edge));
-        Tangent { slope, offset: here.distance - slope[0] * place[0] - slope[1] * place[1] }
+        DistanceBound { slope, offset: here.distance - slope[0] * place[0] - slope[1] * place[1] }
     };
     let on_edge = |i: usize| {
         let (from, to) = (PLACES[i], PLACES[(i + 1) % 3]);
@@ -276,7 +276,7 @@ pub fn nearest_on_triangle(
             (place, best) = (on_edge, here);
         }
     }
-    let mut left = Region::triangle(PLACES);
+    let mut left = Polygon::triangle(PLACES);
     for (on_edge, here) in (0..3).filter_map(on_edge) {
         left.keep_below(&tangent(on_edge, &here), best.distance - GAIN);
     }
@@ -333,12 +333,12 @@ fn polished(
 }
 
 /// A linear lower bound of the distance in a triangle.
-struct Tangent {
+struct DistanceBound {
     slope: [f64; 2],
     offset: f64,
 }
 
-impl Tangent {
+impl DistanceBound {
     fn value(&self, place: &[f64; 2]) -> f64 {
         self.offset + self.slope[0] * place[0] + self.slope[1] * place[1]
     }
@@ -348,12 +348,12 @@ impl Tangent {
 const MOST_CORNERS: usize = 3 + 6 + EVALUATIONS;
 
 /// A convex polygon on a triangle, by its corners in order.
-struct Region {
+struct Polygon {
     corners: [[f64; 2]; MOST_CORNERS],
     count: usize,
 }
 
-impl Region {
+impl Polygon {
     fn triangle(places: [[f64; 2]; 3]) -> Self {
         let mut corners = [[0.0; 2]; MOST_CORNERS];
         corners[..3].copy_from_slice(&places);
@@ -368,7 +368,7 @@ impl Region {
     }
 
     /// Removes the region where a function is at or above a level.
-    fn keep_below(&mut self, function: &Tangent, level: f64) {
+    fn keep_below(&mut self, function: &DistanceBound, level: f64) {
         let whole = Self { ..*self };
         self.count = 0;
         for i in 0..whole.count {

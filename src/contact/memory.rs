@@ -3,13 +3,15 @@ use crate::body::ColliderId;
 use crate::math::Vec3;
 
 /// The pair and feature that identify a contact or patch in the next step.
-pub(super) type Key = (ColliderId, ColliderId, u64);
+pub(super) type ContactKey = (ColliderId, ColliderId, u64);
 
 /// Stored state of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Remembered {
     /// Force on the first side in the world, N.
     pub force: Vec3,
+    /// Its normal part, N.
+    pub pressing: f64,
     /// Torque about the normal, N·m.
     pub torque: f64,
     /// Whether it slid.
@@ -33,7 +35,7 @@ pub(super) struct RememberedContact {
 
 /// Values of the last step by feature, for the warm start.
 #[derive(Clone, Debug)]
-pub(super) struct Memory<T>(Vec<(Key, T)>);
+pub(super) struct Memory<T>(Vec<(ContactKey, T)>);
 
 /// Contacts by feature.
 pub(super) type ContactMemory = Memory<RememberedContact>;
@@ -49,7 +51,7 @@ impl<T> Memory<T> {
         self.0.clear();
     }
 
-    pub fn keep(&mut self, key: Key, what: T) {
+    pub fn keep(&mut self, key: ContactKey, what: T) {
         self.0.push((key, what));
     }
 
@@ -58,14 +60,19 @@ impl<T> Memory<T> {
         self.0.sort_unstable_by_key(|(key, _)| *key);
     }
 
-    pub fn find(&self, key: Key) -> Option<&T> {
+    pub fn find_mut(&mut self, key: ContactKey) -> Option<&mut T> {
+        self.0.binary_search_by_key(&key, |(key, _)| *key).ok().map(|i| &mut self.0[i].1)
+    }
+
+    pub fn find(&self, key: ContactKey) -> Option<&T> {
         self.0.binary_search_by_key(&key, |(key, _)| *key).ok().map(|i| &self.0[i].1)
     }
 }
 
 impl Friction {
-    /// The coefficient for a contact that was sliding or not.
+    /// The coefficient for a contact that was sliding or not, under the normal force of the last step.
     pub(super) fn now(&self, before: Option<&Remembered>) -> f64 {
-        if before.is_some_and(|m| m.sliding) { self.sliding } else { self.rest }
+        let Some(before) = before else { return self.rest };
+        self.load_factor(before.pressing) * if before.sliding { self.sliding } else { self.rest }
     }
 }

@@ -1,3 +1,5 @@
+use parry3d::query::{ShapeCastOptions, cast_shapes};
+
 use super::anchor::Contact;
 use super::distance::{signed_distance, sweep};
 use super::material::Materials;
@@ -5,13 +7,20 @@ use super::parameters::ContactParameters;
 use super::proximity::{KEPT, Pair, Proximity, Search};
 use super::surface::{Shape, Surface, to_parry};
 use crate::body::{Bodies, BodyId, Bounds, Collider, ColliderId};
-use crate::math::{Pose, Vec3};
+use crate::math::{Pose, Vec3, from_glam, to_glam};
 
 /// Depth below which a contact of the second search is left to the next step, m.
 const FOUND: f64 = 2e-5;
 
 /// Error of the linear prediction of a gap from which on a pair is searched again, m.
 const CURVED: f64 = 1e-5;
+
+/// Contacts of the same features are the same if they are closer than this, m.
+const SAME_CONTACT: f64 = 1e-3;
+
+/// Number of contacts that may have the same features, and what their numbers differ by.
+const COPIES: u64 = 4;
+const COPY: u64 = 0x0001_2345_6789_0000;
 
 /// Result of a second search.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,6 +35,9 @@ pub struct Found {
 #[derive(Clone, Debug)]
 pub(super) struct EndShape {
     shape: Shape,
+    /// Pose at the start of the step, and bounds of the start and the end.
+    start: Pose,
+    path: Bounds,
     /// No point of it moved farther.
     moved: f64,
     /// Error of a linear prediction of its points.
@@ -78,7 +90,8 @@ impl Proximity {
         self.end_shapes.clear();
         for start in &self.shapes {
             let Collider::Shape(now) = bodies.expect(start.id.body).collider(start.id.index()) else { continue };
-            let mut end = EndShape { shape: start.clone(), moved: 0.0, error: 0.0, deviation: 0.0 };
+            let (shape, pose, path) = (start.clone(), start.pose, start.bounds);
+            let mut end = EndShape { shape, start: pose, path, moved: 0.0, error: 0.0, deviation: 0.0 };
             if start.moves {
                 end.shape.pose = now.pose;
                 end.shape.bounds = start.shape.compute_aabb(&to_parry(&now.pose)).into();
@@ -88,6 +101,8 @@ impl Proximity {
                 end.moved = shift.norm() + angle * size;
                 end.error = 0.5 * angle * angle * size;
                 end.deviation = deviation(start.id.body, size);
+                let reached = &end.shape.bounds;
+                end.path = Bounds::of(&[path.low, path.high, reached.low, reached.high]);
             }
             self.end_shapes.push(end);
         }
@@ -106,20 +121,25 @@ impl Proximity {
                 let (a, b) = if one.shape.moves { (one, other) } else { (other, one) };
                 let missed = a.moved + b.moved > far && a.deviation + b.deviation > far;
                 let curved = a.error + b.error > CURVED;
-                let (a, b) = (&a.shape, &b.shape);
-                let apart = !a.moves || a.id.body == b.id.body || !a.bounds.meets(&b.bounds, 0.0);
-                if !(missed || curved) || apart {
+                let fixed = !a.shape.moves || !self.may_touch(search.bodies, a.shape.id, b.shape.id);
+                if !(missed || curved) || fixed || !a.path.meets(&b.path, 0.0) {
                     continue;
                 }
                 let first = self.contacts.len();
-                self.shape_on_shape(search, [a, b], 0.0);
-                self.take_found(search, [a.id, b.id], false, first, keep, found, Some(b));
+                if a.shape.bounds.meets(&b.shape.bounds, 0.0) {
+                    let (a, b) = (&a.shape, &b.shape);
+                    self.shape_on_shape(search, [a, b], 0.0);
+                    self.take_found(search, [a.id, b.id], false, first, keep, found, Some(b));
+                } else if missed {
+                    self.contacts.extend(passage(search, a, b));
+                    self.take_found(search, [a.shape.id, b.shape.id], false, first, keep, found, None);
+                }
             }
         }
         self.end_shapes = shapes;
     }
 
-    /// Takes over the contacts from `first` on, which were found for a pair. With `shape`, the second shape of a pair of shapes, a contact
+    /// Adds the contacts from `first` on, which were found for a pair. With `shape`, the second shape of a pair of shapes, a contact
     /// is no deeper than its point of the first one is inside: beyond an edge, where the faces of the two were clipped, the depth along
     /// the normal is too large.
     #[expect(clippy::too_many_arguments, reason = "the inputs of the search")]
@@ -135,7 +155,6 @@ impl Proximity {
     ) {
         let mut end = first;
         for i in first..self.contacts.len() {
-            let feature = self.contacts[i].feature;
             let inside = shape.map_or(f64::INFINITY, |on| {
                 let place = self.contacts[i].places[0] - on.pose.translation.vector;
                 -signed_distance(&on.shape, &on.pose.rotation.inverse_transform_vector(&place)).distance
@@ -148,11 +167,20 @@ impl Proximity {
             let own = || self.pairs.iter().filter(|p| [p.a, p.b] == ids).flat_map(|p| p.contacts.clone());
             // A contact began no deeper than its pair did.
             let deepest = own().map(|k| self.contacts[k].gap).fold(0.0, f64::min);
-            if let Some(k) = own().find(|&k| self.contacts[k].feature == feature) {
-                let gap = self.contacts[k].gap;
-                self.contacts[k] = Contact { gap, ..self.contacts[i] };
+            // Where two bodies turned against each other, the closest points of the same features may be elsewhere. Both contacts are
+            // kept then: if the new one replaced the other, the bodies would turn back.
+            let place = self.contacts[i].places[0];
+            let is_near = |k: usize| (self.contacts[k].a.place(search.bodies) - place).norm() < SAME_CONTACT;
+            let features = || (0..COPIES).map(|copy| self.contacts[i].feature ^ (copy * COPY));
+            let known = |feature: u64| own().chain(first..end).find(|&k| self.contacts[k].feature == feature);
+            let near = features().filter_map(known).find(|&k| is_near(k));
+            let unused = features().find(|&feature| known(feature).is_none());
+            if let Some(k) = near.or_else(|| if unused.is_none() { known(self.contacts[i].feature) } else { None }) {
+                let Contact { gap, feature, .. } = self.contacts[k];
+                self.contacts[k] = Contact { gap, feature, ..self.contacts[i] };
                 self.found.push((k as u32, -depth));
             } else {
+                self.contacts[i].feature = unused.unwrap_or(self.contacts[i].feature);
                 self.contacts.swap(end, i);
                 self.contacts[end].gap = deepest.max(-depth);
                 self.found.push((end as u32, -depth));
@@ -184,7 +212,8 @@ impl Proximity {
             let bounds = Bounds::of(&self.end_positions);
             for (shape, start) in shapes.iter().zip(&starts) {
                 let on = &shape.shape;
-                let swept = bounds.meets(&on.bounds, 0.0) || surface.bounds.meets(&on.bounds, 0.0);
+                let swept = (bounds.meets(&on.bounds, 0.0) || surface.bounds.meets(&on.bounds, 0.0))
+                    && self.may_touch(search.bodies, surface.id, on.id);
                 if surface.id.body == on.id.body || own + shape.deviation <= far || !swept {
                     continue;
                 }
@@ -221,10 +250,28 @@ impl Proximity {
             let places = [*place, on.pose.translation.vector + on.pose.rotation * on_shape];
             let anchors = [surface.anchor(bodies, [v as u32; 3], [1.0, 0.0, 0.0]), on.anchor(bodies, on_shape)];
             let (normal, layers) = (on.pose.rotation * normal, [surface.layer, None]);
-            self.contacts.push(search.contact(anchors, places, normal, areas[v], v as u64, layers));
+            let area = if surface.meets_twice(bodies, on) { 0.5 * areas[v] } else { areas[v] };
+            self.contacts.push(search.contact(anchors, places, normal, area, v as u64, layers));
         }
     }
 }
+
+/// Where a shape that contact threw aside hit another one on its way, if it is past it at the end of the step.
+fn passage(search: &Search<'_>, a: &EndShape, b: &EndShape) -> Option<Contact> {
+    let way = |s: &EndShape| to_glam(&(s.shape.pose.translation.vector - s.start.translation.vector));
+    let options = ShapeCastOptions { stop_at_penetration: false, ..ShapeCastOptions::with_max_time_of_impact(1.0) };
+    let [one, other] = [a, b].map(|s| (to_parry(&s.start), way(s), s.shape.shape.as_ref()));
+    let hit = cast_shapes(&one.0, one.1, one.2, &other.0, other.1, other.2, options).ok().flatten()?;
+    let normal = -(a.start.rotation * from_glam(hit.normal1));
+    let locals = [from_glam(hit.witness1), from_glam(hit.witness2)];
+    let place = |s: &EndShape, local: &Vec3| s.shape.pose.translation.vector + s.shape.pose.rotation * local;
+    let places = [place(a, &locals[0]), place(b, &locals[1])];
+    let anchors = [a.shape.anchor(search.bodies, locals[0]), b.shape.anchor(search.bodies, locals[1])];
+    Some(search.contact(anchors, places, normal, 0.0, PASSAGE, [None; 2]))
+}
+
+/// Feature of the contact with a shape that a body passed.
+const PASSAGE: u64 = u64::MAX;
 
 /// No point of a hand is farther from one of its joints than this, m.
 const HAND: f64 = 0.25;

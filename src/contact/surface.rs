@@ -6,6 +6,10 @@ use super::anchor::Anchor;
 use crate::body::{Bodies, Body, Bounds, Collider, ColliderId, MeshCollider, SurfaceLayer};
 use crate::math::{Pose, Vec3, to_glam};
 
+/// Cosine of the angle between the triangles at an edge below which the edge is sharp: a right angle is, a smooth surface of some hundred
+/// triangles is not.
+const SHARP: f64 = 0.6;
+
 /// A mesh collider at the start of the step.
 #[derive(Clone, Debug)]
 pub(super) struct Surface {
@@ -16,12 +20,16 @@ pub(super) struct Surface {
     pub top_speed: f64,
     /// Longest edge at rest, m.
     pub longest_edge: f64,
+    /// Longest edge of each vertex at rest, m: no point of its triangles is farther from it.
+    pub reach: Vec<f64>,
     /// The edges between vertices, and a third of the area of the triangles at each, at rest, m².
     pub edges: Vec<([u32; 2], f64)>,
     /// The edges of each triangle, from one corner to the next; the order of their vertices gives their direction.
     pub triangle_edges: Vec<[u32; 3]>,
     /// Area of each triangle at rest, m².
     pub triangle_areas: Vec<f64>,
+    /// The sharp convex edges at rest, and the corners of their two triangles that are not on them.
+    pub sharp_edges: Vec<(u32, [u32; 2])>,
     pub aggregates: bool,
     pub deformable: bool,
     pub layer: Option<SurfaceLayer>,
@@ -40,9 +48,11 @@ impl Surface {
             bounds: Bounds::of(&[]),
             top_speed: 0.0,
             longest_edge: 0.0,
+            reach: Vec::new(),
             edges: Vec::new(),
             triangle_edges: Vec::new(),
             triangle_areas: Vec::new(),
+            sharp_edges: Vec::new(),
             aggregates: mesh.aggregates,
             deformable: mesh.deformable,
             layer: mesh.layer,
@@ -52,9 +62,15 @@ impl Surface {
         surface.update(body);
         surface.list_edges(triangles, areas);
         let p = &mesh.rest.vertices;
-        let edge = |a: u32, b: u32| (p[a as usize] - p[b as usize]).norm();
-        surface.longest_edge =
-            triangles.iter().flat_map(|&[a, b, c]| [edge(a, b), edge(b, c), edge(c, a)]).fold(0.0, f64::max);
+        surface.list_sharp_edges(triangles, p);
+        surface.reach.resize(p.len(), 0.0);
+        for &(ends, _) in &surface.edges {
+            let [a, b] = ends.map(|v| v as usize);
+            let length = (p[a] - p[b]).norm();
+            surface.reach[a] = surface.reach[a].max(length);
+            surface.reach[b] = surface.reach[b].max(length);
+        }
+        surface.longest_edge = surface.reach.iter().copied().fold(0.0, f64::max);
         surface
     }
 
@@ -74,6 +90,27 @@ impl Surface {
             self.triangle_edges.push(of_triangle);
         }
         self.triangle_areas = areas;
+    }
+
+    fn list_sharp_edges(&mut self, triangles: &[[u32; 3]], vertices: &[Vec3]) {
+        let mut beside = vec![Vec::new(); self.edges.len()];
+        for (t, of_triangle) in self.triangle_edges.iter().enumerate() {
+            of_triangle.iter().for_each(|&e| beside[e as usize].push(t));
+        }
+        for (e, beside) in beside.iter().enumerate() {
+            let &[one, other] = beside.as_slice() else { continue };
+            let ends = self.edges[e].0;
+            let opposite = |t: usize| triangles[t].into_iter().find(|v| !ends.contains(v));
+            let normal = |t: usize| {
+                let [a, b, c] = triangles[t].map(|v| vertices[v as usize]);
+                (b - a).cross(&(c - a)).try_normalize(0.0).unwrap_or_default()
+            };
+            let (Some(first), Some(second)) = (opposite(one), opposite(other)) else { continue };
+            let convex = normal(one).dot(&(vertices[second as usize] - vertices[ends[0] as usize])) < 0.0;
+            if convex && normal(one).dot(&normal(other)) < SHARP {
+                self.sharp_edges.push((e as u32, [first, second]));
+            }
+        }
     }
 
     /// Updates positions and speed from the body.
@@ -96,6 +133,13 @@ impl Surface {
             Collider::Mesh(mesh) => mesh,
             Collider::Shape(_) => unreachable!("surfaces are listed from mesh colliders"),
         }
+    }
+
+    /// Whether the samples of the other body meet this one too, where an elastic object is one of them. Each side then has
+    /// half of the area: the force of an elastic surface is proportional to the area.
+    pub fn meets_twice(&self, bodies: &Bodies, other: &Shape) -> bool {
+        let is_elastic = |id: ColliderId| bodies.expect(id.body).elastic_surface().is_some();
+        !self.deformable && other.sampled && (is_elastic(self.id) || is_elastic(other.id))
     }
 
     /// A point of it as a combination of three vertices.

@@ -174,6 +174,48 @@ impl TriangleTree {
         let normal = away.try_normalize(1e-9).map(|n| side * n).or_else(|| outward.try_normalize(1e-9))?;
         Some(Nearest { triangle, weights, place, normal })
     }
+
+    /// The triangle that a point first enters from outside on its way, if there is one.
+    pub fn first_hit(&self, positions: &[Vec3], triangles: &[[u32; 3]], [from, to]: [&Vec3; 2]) -> Option<Nearest> {
+        let way = to - from;
+        let mut best: Option<(f64, Nearest)> = None;
+        let mut square = 0.25 * way.norm_squared();
+        self.visit(&(from + 0.5 * way), &mut square, |t, _| {
+            let corners = triangles[t].map(|v| positions[v as usize]);
+            let Some((part, weights, normal)) = entry(from, &way, &corners) else { return };
+            let earlier = |(first, hit): &(f64, Nearest)| (part, t) < (*first, hit.triangle);
+            if best.as_ref().is_none_or(earlier) {
+                let place = (0..3).map(|i| weights[i] * corners[i]).sum();
+                best = Some((part, Nearest { triangle: t, weights, place, normal }));
+            }
+        });
+        best.map(|(_, hit)| hit)
+    }
+}
+
+/// Depth of a point inside a closed, outward wound mesh, m; negative outside.
+pub fn depth_in_mesh(positions: &[Vec3], triangles: &[[u32; 3]], p: &Vec3) -> f64 {
+    let mut tree = TriangleTree::new(positions, triangles);
+    tree.update(positions, triangles);
+    let nearest = tree.nearest(positions, triangles, p, f64::MAX.sqrt());
+    nearest.map_or(f64::NEG_INFINITY, |found| -found.normal.dot(&(p - found.place)))
+}
+
+/// Where a path enters a triangle from outside: fraction of the path, barycentric weights, and normal.
+fn entry(from: &Vec3, way: &Vec3, [a, b, c]: &[Vec3; 3]) -> Option<(f64, [f64; 3], Vec3)> {
+    let (ab, ac, start) = (b - a, c - a, from - a);
+    let across = ab.cross(&ac);
+    let closing = -across.dot(way);
+    if closing <= 0.0 {
+        return None;
+    }
+    let part = across.dot(&start) / closing;
+    // Cramer's rule for `start + part way = u ab + v ac`.
+    let turned = way.cross(&start);
+    let (u, v) = (-ac.dot(&turned) / closing, ab.dot(&turned) / closing);
+    let hits = (0.0..=1.0).contains(&part) && u >= 0.0 && v >= 0.0 && u + v <= 1.0;
+    let normal = across.try_normalize(0.0)?;
+    hits.then_some((part, [1.0 - u - v, u, v], normal))
 }
 
 /// Triangles around a corner whose normals are added up.
@@ -254,6 +296,32 @@ mod tests {
     }
 
     proptest! {
+        /// A path into a box enters it where the slabs of the box say.
+        #[test]
+        fn a_path_enters_a_box(from in vector(), to in vector()) {
+            let (mesh, _) = block(&Vec3::new(1.0, 0.8, 0.6), [2, 2, 2]).boundary();
+            let (low, high) = (Vec3::zeros(), Vec3::new(1.0, 0.8, 0.6));
+            let is_inside = |p: &Vec3| (0..3).all(|i| p[i] > low[i] && p[i] < high[i]);
+            prop_assume!(!is_inside(&from));
+            let mut tree = TriangleTree::new(&mesh.vertices, &mesh.triangles);
+            tree.update(&mesh.vertices, &mesh.triangles);
+            let way = to - from;
+            let slabs = (0..3).map(|i| {
+                let ends = [(low[i] - from[i]) / way[i], (high[i] - from[i]) / way[i]];
+                [ends[0].min(ends[1]), ends[0].max(ends[1])]
+            });
+            let [enters, leaves] = slabs.fold([0.0, 1.0], |[a, b]: [f64; 2], [c, d]| [a.max(c), b.min(d)]);
+            prop_assume!((enters - leaves).abs() > 1e-9);
+            match tree.first_hit(&mesh.vertices, &mesh.triangles, [&from, &to]) {
+                Some(hit) => {
+                    prop_assert!(enters < leaves);
+                    prop_assert!((hit.place - (from + enters * way)).norm() < 1e-9);
+                    prop_assert!(hit.normal.dot(&way) < 0.0);
+                }
+                None => prop_assert!(enters > leaves),
+            }
+        }
+
         /// However the mesh is deformed since the tree was made, it finds the same triangle as a search of all of them.
         #[test]
         fn a_tree_finds_what_a_search_finds(p in vector(), moves in prop::collection::vec(vector(), 27), within in 0.05..3.0f64) {

@@ -1,7 +1,7 @@
 //! Converts the readings of a device to samples of a hand.
 
 use super::glove::GloveMap;
-use super::human::Body;
+use super::human::BoneSkeleton;
 use super::joints::HandReading;
 use super::smooth::Smoother;
 use super::source::{SourceFeed, SourceSample};
@@ -12,7 +12,7 @@ use crate::protocol::{FlexReading, Format, Reading, TrackedObject};
 use crate::tracking::Side;
 
 /// Maximum time between two datagrams of one skeleton frame, s.
-const PAUSE: f64 = 0.004;
+const MAX_FRAME_GAP: f64 = 0.004;
 
 /// Combines the readings of a device, calibrated and filtered.
 pub struct Assembler {
@@ -22,7 +22,7 @@ pub struct Assembler {
     glove: GloveMap,
     /// State of the left and of the right hand.
     filters: [Smoother; 2],
-    body: Option<Body>,
+    body: Option<BoneSkeleton>,
     uses: Parts,
     tilt: bool,
     tracker: Option<String>,
@@ -52,7 +52,7 @@ impl Assembler {
             sides: profile.side.map_or(vec![Side::Left, Side::Right], |side| vec![side]),
             glove: GloveMap::new(&profile.sensors),
             filters: [0, 1].map(|_| Smoother::new(profile.filter)),
-            body: matches!(format, Format::Vmc).then(|| Body::new(&hands.left, &hands.right)),
+            body: matches!(format, Format::Vmc).then(|| BoneSkeleton::new(&hands.left, &hands.right)),
             uses: profile.place.uses,
             tilt: profile.tilt,
             tracker: profile.tracker.clone(),
@@ -66,13 +66,13 @@ impl Assembler {
     pub fn take(&mut self, readings: &[Reading], times: [f64; 2], feed: &SourceFeed) {
         let whole = self.samples_in(readings);
         let [last, now] = times;
-        if now - last > PAUSE {
+        if now - last > MAX_FRAME_GAP {
             self.end_frames(last, feed);
         }
         let time = |n: usize| last + (now - last) * n as f64 / whole as f64;
         let mut made = 0;
         for reading in readings {
-            if self.begins_anew(reading) {
+            if self.begins_next_frame(reading) {
                 made += 1;
                 self.send(time(made), feed);
             }
@@ -99,7 +99,7 @@ impl Assembler {
     }
 
     /// Whether a reading repeats a value of the pending sample.
-    fn begins_anew(&self, reading: &Reading) -> bool {
+    fn begins_next_frame(&self, reading: &Reading) -> bool {
         match reading {
             Reading::Flex(_) => self.pending.flex.is_some(),
             Reading::Position { side, .. } => *side == self.side && self.pending.position.is_some(),
@@ -141,7 +141,7 @@ impl Assembler {
     fn is_ours(&self, object: TrackedObject, serial: &str) -> bool {
         match &self.tracker {
             Some(name) => name == serial,
-            None => object != TrackedObject::Headset && !self.body.as_ref().is_some_and(Body::is_known),
+            None => object != TrackedObject::Headset && !self.body.as_ref().is_some_and(BoneSkeleton::is_known),
         }
     }
 

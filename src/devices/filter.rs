@@ -7,7 +7,7 @@ use crate::assets::FilterSettings;
 use crate::math::{Quat, Vec3, exp, log};
 
 /// Silence after which a filter restarts, s.
-const GAP: f64 = 0.5;
+const RESTART_GAP: f64 = 0.5;
 
 /// Smoothing factor of a low-pass.
 fn share(cutoff: f64, dt: f64) -> f64 {
@@ -104,7 +104,7 @@ impl<T: Filtered> OneEuro<T> {
     pub fn filter(&mut self, time: f64, value: T) -> T {
         let (filtered, speed) = match self.state {
             Some((last, held, _)) if time <= last => return held,
-            Some((last, held, speed)) if time - last < GAP => {
+            Some((last, held, speed)) if time - last < RESTART_GAP => {
                 let (dt, difference) = (time - last, value.minus(&held));
                 let speed = T::mix(speed, share(self.settings.derivative_cutoff, dt), difference, dt);
                 let cutoff = self.settings.min_cutoff + self.settings.beta * T::size(speed);

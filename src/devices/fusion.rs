@@ -9,7 +9,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 
-use self::place::Placed;
+use self::place::DeviceToWorld;
 use super::source::SourceSample;
 use crate::assets::{DeviceProfile, Parts};
 use crate::math::{Pose, Quat, Vec3};
@@ -23,21 +23,21 @@ const EASE: f64 = 0.3;
 pub struct Fusion {
     /// Left and right; `None` if there is no such hand.
     hands: [Option<Fused>; 2],
-    sources: Vec<Source>,
+    sources: Vec<FusedSource>,
 }
 
 #[derive(Debug)]
-struct Source {
+struct FusedSource {
     stale: f64,
     gives: Parts,
     side: Option<Side>,
     /// Reference frame of each hand.
-    placed: [Placed; 2],
+    placed: [DeviceToWorld; 2],
 }
 
 /// New parts of a step. Times are those of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct News {
+pub struct FusedParts {
     /// The palm.
     pub palm: Option<HandSample>,
     /// The joints.
@@ -54,16 +54,16 @@ impl Fusion {
     pub fn add_hand(&mut self, side: Side, palm: &Pose, angles: &[f64; ANGLES]) {
         self.hands[side as usize] = Some(Fused {
             start: *palm,
-            position: Part::new(palm.translation.vector),
-            orientation: Part::new(palm.rotation),
-            fingers: Part::new(*angles),
+            position: FusedPart::new(palm.translation.vector),
+            orientation: FusedPart::new(palm.rotation),
+            fingers: FusedPart::new(*angles),
         });
     }
 
     /// Adds a device; returns its number for [`Fusion::take`].
     pub fn add_source(&mut self, profile: &DeviceProfile) -> usize {
-        let placed = [Placed::new(&profile.place), Placed::new(&profile.place)];
-        self.sources.push(Source { stale: profile.stale, gives: profile.gives(), side: profile.side, placed });
+        let placed = [DeviceToWorld::new(&profile.place), DeviceToWorld::new(&profile.place)];
+        self.sources.push(FusedSource { stale: profile.stale, gives: profile.gives(), side: profile.side, placed });
         self.sources.len() - 1
     }
 
@@ -92,30 +92,30 @@ impl Fusion {
         let (Some(hand), Some(own)) = (&mut self.hands[sample.side as usize], self.sources.get_mut(source)) else {
             return;
         };
-        let told = Told { source, time: sample.time, stale: own.stale };
+        let origin = ValueOrigin { source, time: sample.time, stale: own.stale };
         let placed = &mut own.placed[sample.side as usize];
         placed.anchor(sample.position, sample.orientation, &hand.start);
         if let Some(position) = sample.position {
-            hand.position.tell(told, placed.position(&position));
+            hand.position.set_target(origin, placed.position(&position));
         }
         if let Some(turn) = sample.orientation {
-            hand.orientation.tell(told, placed.orientation(&turn));
+            hand.orientation.set_target(origin, placed.orientation(&turn));
         }
         if sample.has_angles() {
             // Parts that the device does not report are unchanged.
             let held = hand.fingers.value;
-            hand.fingers.tell(told, std::array::from_fn(|i| sample.angles[i].unwrap_or(held[i])));
+            hand.fingers.set_target(origin, std::array::from_fn(|i| sample.angles[i].unwrap_or(held[i])));
         }
     }
 
     /// The new parts of a hand since the last call. `shift` is added to the sample times to convert them to simulation
     /// time.
-    pub fn news(&mut self, side: Side, shift: f64) -> News {
-        let Some(hand) = &mut self.hands[side as usize] else { return News::default() };
+    pub fn news(&mut self, side: Side, shift: f64) -> FusedParts {
+        let Some(hand) = &mut self.hands[side as usize] else { return FusedParts::default() };
         let palm_time = [hand.position.news(), hand.orientation.news()].into_iter().flatten().reduce(f64::max);
         let palm = Pose::from_parts(hand.position.value.into(), hand.orientation.value);
         let angles = hand.fingers.value;
-        News {
+        FusedParts {
             palm: palm_time.map(|time| HandSample { time: time + shift, palm: Some(palm), angles: None }),
             fingers: (hand.fingers.news()).map(|time| HandSample {
                 time: time + shift,
@@ -130,14 +130,14 @@ impl Fusion {
 struct Fused {
     /// Initial pose in the scene.
     start: Pose,
-    position: Part<Vec3>,
-    orientation: Part<Quat>,
-    fingers: Part<[f64; ANGLES]>,
+    position: FusedPart<Vec3>,
+    orientation: FusedPart<Quat>,
+    fingers: FusedPart<[f64; ANGLES]>,
 }
 
 /// Device and time of a value.
 #[derive(Clone, Copy)]
-struct Told {
+struct ValueOrigin {
     source: usize,
     time: f64,
     stale: f64,
@@ -168,7 +168,7 @@ impl Eased for [f64; ANGLES] {
 
 /// A part of a hand.
 #[derive(Debug)]
-struct Part<T> {
+struct FusedPart<T> {
     value: T,
     /// Its device, the time of its last value, and the allowed silence of the device.
     owner: Option<(usize, f64, f64)>,
@@ -178,13 +178,13 @@ struct Part<T> {
     news: Option<f64>,
 }
 
-impl<T: Eased> Part<T> {
+impl<T: Eased> FusedPart<T> {
     fn new(value: T) -> Self {
         Self { value, owner: None, easing: None, news: None }
     }
 
-    fn tell(&mut self, told: Told, target: T) {
-        let Told { source, time, stale } = told;
+    fn set_target(&mut self, origin: ValueOrigin, target: T) {
+        let ValueOrigin { source, time, stale } = origin;
         let goes_on = match self.owner {
             None => false,
             Some((owner, last, _)) if owner == source => {

@@ -18,11 +18,11 @@ const FADE: f64 = 0.08;
 /// Fraction of a level that keeps vibrating while nothing changes.
 const HOLD: f64 = 0.1;
 /// Amplitudes below this are zero: they would only hum.
-const LEAST: f64 = 0.02;
+const MIN_AMPLITUDE: f64 = 0.02;
 /// Rounding of times, s.
 const SLACK: f64 = 1e-6;
 /// Length of a vibration beyond the next update, in periods of the rate.
-const OVERLAP: f64 = 2.0;
+const VIBRATION_OVERLAP: f64 = 2.0;
 
 /// Actuator level of each finger and of the palm, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -121,6 +121,10 @@ pub struct Pulse {
 /// The amplitude is the maximum of `|l − m|` over all parts and of `HOLD` times the largest `l`, up to the profile's
 /// maximum. A touch starts with a pulse that fades to a weak vibration, a second finger causes another pulse, and a
 /// release is a pulse with nothing after it.
+///
+/// Slip is felt as a vibration that lasts: its level is the largest power `P` that friction dissipates on a part, relative to
+/// the profile's `slip`. Power is the choice because it vanishes for a light touch, for a part that sticks, and for the creep of a
+/// held grasp. The amplitude is the larger of both.
 #[derive(Clone, Debug)]
 pub struct VibrationDriver {
     settings: HapticSettings,
@@ -145,8 +149,10 @@ impl VibrationDriver {
         let levels = Levels::of(touch, &self.settings).all();
         let change = levels.iter().zip(&self.mean).map(|(l, m)| (l - m).abs()).fold(0.0, f64::max);
         let most = levels.into_iter().fold(0.0, f64::max);
-        let amplitude = (change + HOLD * most).min(self.settings.maximum);
-        self.amplitude = if amplitude < LEAST { 0.0 } else { amplitude };
+        // `max` ignores NaN.
+        let slip = touch.slip.into_iter().fold(0.0, f64::max) / self.settings.slip;
+        let amplitude = (change + HOLD * most).max(slip).min(self.settings.maximum);
+        self.amplitude = if amplitude < MIN_AMPLITUDE { 0.0 } else { amplitude };
         self.peak = self.peak.max(self.amplitude);
         let part = self.felt.map_or(0.0, |at| 1.0 - (-(now - at).max(0.0) / FADE).exp());
         self.mean.iter_mut().zip(levels).for_each(|(m, l)| *m += part * (l - *m));
@@ -168,7 +174,7 @@ impl VibrationDriver {
         };
         is_due.then(|| {
             (self.sent, self.peak) = (Some((now, wanted)), 0.0);
-            Pulse { amplitude: wanted, duration: OVERLAP * period }
+            Pulse { amplitude: wanted, duration: VIBRATION_OVERLAP * period }
         })
     }
 

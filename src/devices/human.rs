@@ -32,7 +32,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use nalgebra::{Matrix2, Vector2};
 
-use super::joints::{HandReading, JOINTS, Joint, JointReader, PALM, phalanx};
+use super::joints::{HandReading, JOINTS, JointReader, PALM, TrackedJoint, phalanx};
 use crate::hand::Skeleton;
 use crate::math::{Pose, Quat, Vec3};
 use crate::protocol::HumanBone;
@@ -73,7 +73,7 @@ impl HumanHand {
 
     /// Angles from the rotations of the finger's bones, rad; `None` beyond an unknown bone.
     pub fn angles(&self, turn: impl Fn(Segment) -> Option<Quat>) -> [Option<f64>; ANGLES] {
-        let mut joints = [Joint::default(); JOINTS];
+        let mut joints = [TrackedJoint::default(); JOINTS];
         joints[PALM].orientation = Some(Quat::identity());
         for finger in Finger::ALL {
             let mut sum = Some(self.palm.inverse());
@@ -138,51 +138,51 @@ fn t_pose(side: Side, skeleton: &Skeleton) -> [f64; ANGLES] {
 
 /// A skeleton received bone by bone, and its hands.
 #[derive(Clone, Debug)]
-pub struct Body {
+pub struct BoneSkeleton {
     hands: [HumanHand; 2],
     bones: HashMap<HumanBone, Pose>,
     /// Whether the hips were received twice: then every bone of the sender was received once.
     is_whole: bool,
     /// The current frame of each hand: some programs send every bone in its own datagram.
-    frames: [Frame; 2],
+    frames: [BoneFrame; 2],
 }
 
 /// The bones of a hand received since its last reading. A frame is complete when it has every bone of the last one. A
 /// repeated bone, or one after a pause, starts the next frame: others were lost, or the first frame was joined in the
 /// middle.
 #[derive(Clone, Debug, Default)]
-struct Frame {
-    told: HashSet<HumanBone>,
+struct BoneFrame {
+    reported: HashSet<HumanBone>,
     last: HashSet<HumanBone>,
     /// Whether the last frame was incomplete. Bones that are missing twice are not expected any more.
     was_short: bool,
 }
 
-impl Frame {
+impl BoneFrame {
     /// Adds a bone; returns whether it starts the next frame.
     fn begins_with(&self, bone: HumanBone) -> bool {
-        self.told.contains(&bone)
+        self.reported.contains(&bone)
     }
 
     /// Whether nothing is missing. The bones of the first frame are unknown, so its first datagram counts as complete.
     fn is_complete(&self) -> bool {
-        !self.told.is_empty() && self.told.is_superset(&self.last)
+        !self.reported.is_empty() && self.reported.is_superset(&self.last)
     }
 
     /// Ends the frame.
     fn end(&mut self) {
         let is_short = !self.is_complete();
-        let told = std::mem::take(&mut self.told);
+        let reported = std::mem::take(&mut self.reported);
         if is_short && !self.was_short {
-            self.last.extend(told);
+            self.last.extend(reported);
         } else {
-            self.last = told;
+            self.last = reported;
         }
         self.was_short = is_short;
     }
 }
 
-impl Body {
+impl BoneSkeleton {
     /// An unknown skeleton.
     pub fn new(left: &Skeleton, right: &Skeleton) -> Self {
         let hands = [HumanHand::new(Side::Left, left), HumanHand::new(Side::Right, right)];
@@ -199,18 +199,18 @@ impl Body {
         let was_known = self.bones.insert(bone, *pose).is_some();
         self.is_whole |= was_known && bone.name() == NEEDED[0];
         if let Some((side, _)) = bone.hand() {
-            self.frames[side as usize].told.insert(bone);
+            self.frames[side as usize].reported.insert(bone);
         }
     }
 
-    /// The hand whose frame a bone ends because the frame already has it; call before [`Body::set`].
+    /// The hand whose frame a bone ends because the frame already has it; call before [`BoneSkeleton::set`].
     pub fn ended_by(&self, bone: HumanBone) -> Option<Side> {
         bone.hand().map(|(side, _)| side).filter(|side| self.frames[*side as usize].begins_with(bone))
     }
 
     /// Whether a frame of a hand has started and is incomplete.
     pub fn is_open(&self, side: Side) -> bool {
-        !self.frames[side as usize].told.is_empty()
+        !self.frames[side as usize].reported.is_empty()
     }
 
     /// The reading of a hand, if its frame is complete.

@@ -33,14 +33,14 @@ pub fn metacarpal(finger: Finger) -> usize {
 
 /// A joint with the known parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Joint {
+pub struct TrackedJoint {
     /// Position, m.
     pub position: Option<Vec3>,
     /// Orientation.
     pub orientation: Option<Quat>,
 }
 
-impl Joint {
+impl TrackedJoint {
     /// A joint from raw numbers: x, y, z in metres and the quaternion x, y, z, w. Non-finite positions and invalid
     /// rotations are unknown.
     pub fn new(position: [f64; 3], orientation: [f64; 4]) -> Self {
@@ -89,7 +89,7 @@ impl JointReader {
     }
 
     /// The palm and the angles.
-    pub fn read(&self, joints: &[Joint; JOINTS]) -> HandReading {
+    pub fn read(&self, joints: &[TrackedJoint; JOINTS]) -> HandReading {
         let palm_turn = palm_orientation(joints);
         let mut angles = [None; ANGLES];
         for (finger, base) in Finger::ALL.into_iter().zip(&self.fingers) {
@@ -110,12 +110,12 @@ impl JointReader {
 }
 
 /// Orientation of the palm joint, or that of the middle metacarpal, which defines the palm frame.
-fn palm_orientation(joints: &[Joint; JOINTS]) -> Option<Quat> {
+fn palm_orientation(joints: &[TrackedJoint; JOINTS]) -> Option<Quat> {
     joints[PALM].orientation.or(joints[metacarpal(Finger::Middle)].orientation)
 }
 
 /// Position of the palm joint, or the middle of the middle metacarpal.
-fn palm_position(joints: &[Joint; JOINTS]) -> Option<Vec3> {
+fn palm_position(joints: &[TrackedJoint; JOINTS]) -> Option<Vec3> {
     let end = |joint: usize| joints[joint].position;
     let middle = || Some(0.5 * (end(metacarpal(Finger::Middle))? + end(phalanx(Finger::Middle, 0))?));
     joints[PALM].position.or_else(middle)
@@ -160,7 +160,7 @@ pub struct HandSize {
 
 impl HandSize {
     /// Measures joints.
-    pub fn measure(joints: &[Joint; JOINTS]) -> Self {
+    pub fn measure(joints: &[TrackedJoint; JOINTS]) -> Self {
         let between = |a: usize, b: usize| Some((joints[a].position? - joints[b].position?).norm());
         let bone = |finger, place| between(phalanx(finger, place), phalanx(finger, place + 1));
         let phalanges = Finger::ALL.map(|finger| std::array::from_fn(|place| bone(finger, place)));

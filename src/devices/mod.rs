@@ -27,8 +27,9 @@ mod wired;
 #[cfg(feature = "openxr")]
 pub use self::openxr::start_openxr;
 pub use error::DeviceError;
-pub use list::{Found, Kind, list};
+pub use list::{ListedDevice, ListedKind, list};
 pub use source::{
-    ButtonEvent, HandForces, SourceFeed, SourceHandle, SourceSample, SourceState, SourceStatistics, Told, Vibration,
+    ButtonEvent, HandForces, SourceFeed, SourceHandle, SourceRequest, SourceSample, SourceState, SourceStatistics,
+    Vibration,
 };
 pub use start::{Hands, start, start_on};

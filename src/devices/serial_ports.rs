@@ -2,16 +2,16 @@ use std::path::Path;
 
 use serialport::{SerialPortInfo, SerialPortType};
 
-use super::list::{Found, Kind};
+use super::list::{ListedDevice, ListedKind};
 
 /// Where Linux lists its serial ports.
 const LINUX: &str = "/sys/class/tty";
 
 /// The serial ports of the system, or why they cannot be listed.
-pub(super) fn list() -> Vec<Found> {
+pub(super) fn list() -> Vec<ListedDevice> {
     match ports() {
         Ok(ports) => ports.into_iter().map(found).collect(),
-        Err(problem) => vec![Found::problem(Kind::SerialPort, problem)],
+        Err(problem) => vec![ListedDevice::problem(ListedKind::SerialPort, problem)],
     }
 }
 
@@ -32,7 +32,7 @@ fn available() -> Result<Vec<SerialPortInfo>, String> {
     serialport::available_ports().map_err(|error| format!("the serial ports cannot be listed: {error}"))
 }
 
-fn found(port: SerialPortInfo) -> Found {
+fn found(port: SerialPortInfo) -> ListedDevice {
     let usb = match &port.port_type {
         SerialPortType::UsbPort(usb) => Some((usb.vid, usb.pid)),
         _ => None,
@@ -47,7 +47,7 @@ fn found(port: SerialPortInfo) -> Found {
         SerialPortType::PciPort => "built in".into(),
         SerialPortType::Unknown => String::new(),
     };
-    Found { kind: Kind::SerialPort, name: port.port_name, detail, usb, problem: None }
+    ListedDevice { kind: ListedKind::SerialPort, name: port.port_name, detail, usb, problem: None }
 }
 
 #[cfg(test)]

@@ -13,11 +13,11 @@ use crate::protocol::{DecodeStatistics, FlexReading};
 use crate::tracking::{ANGLES, Side};
 
 /// Maximum number of queued samples: five seconds of the fastest glove. Beyond, the oldest are discarded.
-const WAITING: usize = 1024;
+const MAX_WAITING_SAMPLES: usize = 1024;
 /// Button events that may wait to be read. Beyond, the newest are lost.
-const BUTTONS: usize = 64;
+const MAX_BUTTON_EVENTS: usize = 64;
 /// Time that a dropped handle waits for its thread, which may be blocked in a driver call.
-const PATIENCE: Duration = Duration::from_secs(1);
+const JOIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A sample of one hand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,6 +127,8 @@ pub struct HandForces {
     pub palm: f64,
     /// Maximum pressure on each finger and on the palm, Pa.
     pub pressure: [f64; 6],
+    /// Power that friction dissipates on each finger and on the palm, W.
+    pub slip: [f64; 6],
 }
 
 /// A button was pressed or released.
@@ -153,22 +155,22 @@ pub struct SourceStatistics {
 
 /// State shared by both ends of a source.
 #[derive(Debug)]
-struct Shared {
+struct SourceShared {
     /// Of the left and of the right hand.
     states: [SourceState; 2],
     /// Last haptic command for each hand.
-    told: [Levels; 2],
+    sent: [Levels; 2],
     /// The newest contact forces and vibration of each hand that the source has not taken yet. A newer value replaces an older.
     touches: [Option<HandForces>; 2],
     vibrations: [Option<Vibration>; 2],
     statistics: SourceStatistics,
 }
 
-impl Shared {
+impl SourceShared {
     /// The next output that the source has not taken yet. Vibrations come first: they are rare and short.
-    fn next_output(&mut self) -> Option<Told> {
-        let vibration = self.vibrations.iter_mut().find_map(Option::take).map(Told::Vibrate);
-        vibration.or_else(|| self.touches.iter_mut().find_map(Option::take).map(Told::Feel))
+    fn next_output(&mut self) -> Option<SourceRequest> {
+        let vibration = self.vibrations.iter_mut().find_map(Option::take).map(SourceRequest::Vibrate);
+        vibration.or_else(|| self.touches.iter_mut().find_map(Option::take).map(SourceRequest::Feel))
     }
 
     fn lock(shared: &Mutex<Self>) -> MutexGuard<'_, Self> {
@@ -182,7 +184,7 @@ pub struct SourceHandle {
     name: String,
     samples: Receiver<SourceSample>,
     buttons: Receiver<ButtonEvent>,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<SourceShared>>,
     /// `None` while dropping, which tells the thread to stop.
     wake: Option<Sender<()>>,
     /// Disconnected when the thread has finished.
@@ -193,16 +195,16 @@ pub struct SourceHandle {
 impl SourceHandle {
     /// Starts a thread that feeds the handle until [`SourceFeed::wait_until`] returns a request to stop.
     pub fn start(name: &str, body: impl FnOnce(&SourceFeed) + Send + 'static) -> std::io::Result<Self> {
-        let (sender, samples) = bounded(WAITING);
+        let (sender, samples) = bounded(MAX_WAITING_SAMPLES);
         // One token is enough: it says that there may be something in the slots.
         let (wake, woken) = bounded(1);
-        let (pressed, buttons) = bounded(BUTTONS);
+        let (pressed, buttons) = bounded(MAX_BUTTON_EVENTS);
         let (alive, running) = bounded(0);
         let states = [SourceState::Connecting, SourceState::Connecting];
-        let (told_levels, statistics) = ([Levels::ZERO; 2], SourceStatistics::default());
-        let shared = Arc::new(Mutex::new(Shared {
+        let (sent_levels, statistics) = ([Levels::ZERO; 2], SourceStatistics::default());
+        let shared = Arc::new(Mutex::new(SourceShared {
             states,
-            told: told_levels,
+            sent: sent_levels,
             touches: [None; 2],
             vibrations: [None; 2],
             statistics,
@@ -232,18 +234,18 @@ impl SourceHandle {
 
     /// State: the better one of two hands.
     pub fn state(&self) -> SourceState {
-        let [left, right] = &Shared::lock(&self.shared).states;
+        let [left, right] = &SourceShared::lock(&self.shared).states;
         if left.rank() > right.rank() { left.clone() } else { right.clone() }
     }
 
     /// State of one hand.
     pub fn state_of(&self, side: Side) -> SourceState {
-        Shared::lock(&self.shared).states[side as usize].clone()
+        SourceShared::lock(&self.shared).states[side as usize].clone()
     }
 
     /// Status.
     pub fn statistics(&self) -> SourceStatistics {
-        Shared::lock(&self.shared).statistics.clone()
+        SourceShared::lock(&self.shared).statistics.clone()
     }
 
     /// Description of a source without samples: state and probable problem.
@@ -264,18 +266,18 @@ impl SourceHandle {
     /// Sends the contact forces on a hand, to be called in every step: without news a device lets go after its watchdog time.
     /// A source that is slower than the caller gets the newest forces of each hand, and never older ones.
     pub fn feel(&self, touch: HandForces) {
-        Shared::lock(&self.shared).touches[touch.side as usize] = Some(touch);
+        SourceShared::lock(&self.shared).touches[touch.side as usize] = Some(touch);
         self.wake();
     }
 
     /// Last haptic command for a hand; a device that vibrates as a whole has its amplitude in all six levels.
-    pub fn told(&self, side: Side) -> Levels {
-        Shared::lock(&self.shared).told[side as usize]
+    pub fn sent_levels(&self, side: Side) -> Levels {
+        SourceShared::lock(&self.shared).sent[side as usize]
     }
 
     /// Vibrates a hand, if the source can.
     pub fn vibrate(&self, vibration: Vibration) {
-        Shared::lock(&self.shared).vibrations[vibration.side as usize] = Some(vibration);
+        SourceShared::lock(&self.shared).vibrations[vibration.side as usize] = Some(vibration);
         self.wake();
     }
 
@@ -290,7 +292,7 @@ impl SourceHandle {
 impl Drop for SourceHandle {
     fn drop(&mut self) {
         self.wake = None;
-        let is_through = self.running.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected);
+        let is_through = self.running.recv_timeout(JOIN_TIMEOUT) == Err(RecvTimeoutError::Disconnected);
         if let Some(thread) = self.thread.take().filter(|_| is_through) {
             // A panic has been reported as the source's state.
             let _ = thread.join();
@@ -300,9 +302,9 @@ impl Drop for SourceHandle {
 
 /// A request to a source.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Told {
+pub enum SourceRequest {
     /// None; the wait has timed out.
-    Nothing,
+    None,
     /// Vibrate.
     Vibrate(Vibration),
     /// Current contact forces.
@@ -317,7 +319,7 @@ pub struct SourceFeed {
     sender: Sender<SourceSample>,
     oldest: Receiver<SourceSample>,
     buttons: Sender<ButtonEvent>,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<SourceShared>>,
     woken: Receiver<()>,
     _alive: Sender<()>,
 }
@@ -335,22 +337,22 @@ impl SourceFeed {
 
     /// Sets the state of both hands.
     pub fn set_state(&self, state: SourceState) {
-        Shared::lock(&self.shared).states = [state.clone(), state];
+        SourceShared::lock(&self.shared).states = [state.clone(), state];
     }
 
     /// Sets the state of one hand.
     pub fn set_state_of(&self, side: Side, state: SourceState) {
-        Shared::lock(&self.shared).states[side as usize] = state;
+        SourceShared::lock(&self.shared).states[side as usize] = state;
     }
 
     /// Sets the last haptic command for a hand.
-    pub fn set_told(&self, side: Side, levels: Levels) {
-        Shared::lock(&self.shared).told[side as usize] = levels;
+    pub fn set_sent_levels(&self, side: Side, levels: Levels) {
+        SourceShared::lock(&self.shared).sent[side as usize] = levels;
     }
 
     /// Sets the status.
     pub fn set_statistics(&self, change: impl FnOnce(&mut SourceStatistics)) {
-        change(&mut Shared::lock(&self.shared).statistics);
+        change(&mut SourceShared::lock(&self.shared).statistics);
     }
 
     /// Sends a button event; lost if the queue is full.
@@ -360,7 +362,7 @@ impl SourceFeed {
 
     /// Marks a hand without new samples: stale if there were samples before.
     pub fn miss(&self, side: Side) {
-        let state = &mut Shared::lock(&self.shared).states[side as usize];
+        let state = &mut SourceShared::lock(&self.shared).states[side as usize];
         if *state == SourceState::Streaming {
             *state = SourceState::Stale;
         }
@@ -370,33 +372,37 @@ impl SourceFeed {
     pub fn rest_until(&self, deadline: Instant) -> bool {
         loop {
             match self.wait_until(deadline) {
-                Told::Nothing => return true,
-                Told::Vibrate(_) | Told::Feel(_) => {}
-                Told::Stop => return false,
+                SourceRequest::None => return true,
+                SourceRequest::Vibrate(_) | SourceRequest::Feel(_) => {}
+                SourceRequest::Stop => return false,
             }
         }
     }
 
     /// The pending request, without waiting. A wait with an elapsed deadline would yield the processor several times
     /// first, which is expensive on a busy machine.
-    pub fn told(&self) -> Told {
+    pub fn request(&self) -> SourceRequest {
         // The token is taken before the slots are read, so that a value put in after that leaves another.
         let woken = self.woken.try_recv();
-        let output = Shared::lock(&self.shared).next_output();
-        output.unwrap_or(if woken == Err(TryRecvError::Disconnected) { Told::Stop } else { Told::Nothing })
+        let output = SourceShared::lock(&self.shared).next_output();
+        output.unwrap_or(if woken == Err(TryRecvError::Disconnected) {
+            SourceRequest::Stop
+        } else {
+            SourceRequest::None
+        })
     }
 
     /// Waits, and returns early if there is a request.
-    pub fn wait_until(&self, deadline: Instant) -> Told {
+    pub fn wait_until(&self, deadline: Instant) -> SourceRequest {
         loop {
-            if let Some(output) = Shared::lock(&self.shared).next_output() {
+            if let Some(output) = SourceShared::lock(&self.shared).next_output() {
                 return output;
             }
             match self.woken.recv_deadline(deadline) {
                 Ok(()) => {}
-                Err(RecvTimeoutError::Timeout) => return Told::Nothing,
+                Err(RecvTimeoutError::Timeout) => return SourceRequest::None,
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Shared::lock(&self.shared).next_output().unwrap_or(Told::Stop);
+                    return SourceShared::lock(&self.shared).next_output().unwrap_or(SourceRequest::Stop);
                 }
             }
         }
@@ -421,9 +427,9 @@ mod tests {
             let mut buttons = 0;
             for tick in 0_u32.. {
                 match feed.wait_until(Instant::now() + Duration::from_millis(1)) {
-                    Told::Nothing | Told::Feel(_) => {}
-                    Told::Vibrate(v) => buttons = (10.0 * v.amplitude) as u32,
-                    Told::Stop => return,
+                    SourceRequest::None | SourceRequest::Feel(_) => {}
+                    SourceRequest::Vibrate(v) => buttons = (10.0 * v.amplitude) as u32,
+                    SourceRequest::Stop => return,
                 }
                 feed.send(SourceSample { buttons, ..SourceSample::new(f64::from(tick), Side::Left) });
             }
@@ -456,12 +462,12 @@ mod tests {
             sent.send(()).expect("the test waits");
             feed.miss(Side::Left);
             feed.miss(Side::Right);
-            while feed.wait_until(Instant::now() + Duration::from_secs(20)) != Told::Stop {}
+            while feed.wait_until(Instant::now() + Duration::from_secs(20)) != SourceRequest::Stop {}
         })
         .expect("a thread");
         all_sent.recv().expect("all samples");
         let times: Vec<_> = source.samples().try_iter().map(|sample| sample.time).collect();
-        let newest: Vec<_> = (3000 - WAITING..3000).map(|tick| tick as f64).collect();
+        let newest: Vec<_> = (3000 - MAX_WAITING_SAMPLES..3000).map(|tick| tick as f64).collect();
         assert_eq!(times, newest);
         while source.state_of(Side::Right) != SourceState::Stale {
             std::thread::yield_now();
@@ -478,14 +484,14 @@ mod tests {
             wait.recv().expect("the test goes on");
             loop {
                 match feed.wait_until(Instant::now() + Duration::from_secs(20)) {
-                    Told::Feel(touch) => tell.send((touch.side, touch.palm)).expect("the test listens"),
-                    Told::Stop => return,
+                    SourceRequest::Feel(touch) => tell.send((touch.side, touch.palm)).expect("the test listens"),
+                    SourceRequest::Stop => return,
                     _ => {}
                 }
             }
         })
         .expect("a thread");
-        let touch = |side, palm| HandForces { side, fingers: [0.0; 5], palm, pressure: [0.0; 6] };
+        let touch = |side, palm| HandForces { side, fingers: [0.0; 5], palm, pressure: [0.0; 6], slip: [0.0; 6] };
         for step in 0..1000 {
             source.feel(touch(Side::Left, f64::from(step)));
             source.feel(touch(Side::Right, -f64::from(step)));

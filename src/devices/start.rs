@@ -59,6 +59,6 @@ pub fn start_on(
 ) -> std::io::Result<SourceHandle> {
     let (own, hands) = (profile.clone(), hands.clone());
     SourceHandle::start(&profile.name, move |feed| {
-        wired::run(feed, wired::Device { profile: &own, format: &format, hands: &hands, epoch }, open);
+        wired::run(feed, wired::WiredDevice { profile: &own, format: &format, hands: &hands, epoch }, open);
     })
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::assemble::Assembler;
 use super::error::DeviceError;
 use super::haptics::{LevelDriver, Levels};
-use super::source::{HandForces, SourceFeed, SourceState, Told};
+use super::source::{HandForces, SourceFeed, SourceRequest, SourceState};
 use super::start::Hands;
 use super::wire::{self, Opened, Wire};
 use crate::assets::DeviceProfile;
@@ -13,21 +13,21 @@ use crate::protocol::{Decoder, ForceFeedback, Format, Host, HostLine, Link as Pr
 use crate::tracking::Side;
 
 /// First and maximum delay before reconnecting; each delay is twice the last.
-const WAITS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
+const RECONNECT_DELAYS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
 /// Delay between two commands: the 5DT gloves buffer a single byte.
-const PAUSE: Duration = Duration::from_millis(5);
+const COMMAND_PAUSE: Duration = Duration::from_millis(5);
 /// Silence after which a command is repeated, s.
 const OVERDUE: f64 = 0.25;
 /// Time after opening in which a device should have sent valid data, s.
-const SILENT: f64 = 1.0;
+const SILENT_START: f64 = 1.0;
 /// Read buffer size. Longer datagrams would be truncated; one with a whole skeleton has five thousand bytes.
-const LARGEST: usize = 65_536;
+const READ_BUFFER: usize = 65_536;
 /// Update interval of the statistics, s.
 const NOTE: f64 = 0.1;
 
 /// The device and its settings.
 #[derive(Clone, Copy)]
-pub(super) struct Device<'a> {
+pub(super) struct WiredDevice<'a> {
     pub profile: &'a DeviceProfile,
     pub format: &'a Format,
     pub hands: &'a Hands,
@@ -35,8 +35,8 @@ pub(super) struct Device<'a> {
 }
 
 /// Connects, reads and reconnects until stopped.
-pub(super) fn run(feed: &SourceFeed, device: Device<'_>, mut open: impl FnMut() -> Result<Opened, DeviceError>) {
-    let [shortest, longest] = WAITS;
+pub(super) fn run(feed: &SourceFeed, device: WiredDevice<'_>, mut open: impl FnMut() -> Result<Opened, DeviceError>) {
+    let [shortest, longest] = RECONNECT_DELAYS;
     let mut wait = shortest;
     loop {
         let why = match open() {
@@ -83,8 +83,8 @@ struct Connection<'a> {
 }
 
 impl<'a> Connection<'a> {
-    fn new(opened: Opened, device: Device<'a>) -> Self {
-        let Device { profile, format, hands, epoch } = device;
+    fn new(opened: Opened, device: WiredDevice<'a>) -> Self {
+        let WiredDevice { profile, format, hands, epoch } = device;
         let now = epoch.elapsed().as_secs_f64();
         Self {
             wire: opened.wire,
@@ -112,16 +112,16 @@ impl<'a> Connection<'a> {
     fn listen(&mut self, feed: &SourceFeed) -> Result<(), String> {
         let start = self.host.start();
         self.send(&start)?;
-        let (mut buffer, mut readings) = (vec![0; LARGEST], Vec::new());
+        let (mut buffer, mut readings) = (vec![0; READ_BUFFER], Vec::new());
         loop {
             loop {
-                match feed.told() {
-                    Told::Nothing => break,
-                    Told::Vibrate(_) => {}
-                    Told::Feel(touch) => self.feel(&touch),
-                    Told::Stop => {
+                match feed.request() {
+                    SourceRequest::None => break,
+                    SourceRequest::Vibrate(_) => {}
+                    SourceRequest::Feel(touch) => self.feel(&touch),
+                    SourceRequest::Stop => {
                         // Errors of the last commands are ignored.
-                        let _ = self.let_go(feed);
+                        let _ = self.release_motors(feed);
                         let stop = self.host.stop();
                         let _ = self.send(&stop);
                         return Ok(());
@@ -166,18 +166,18 @@ impl<'a> Connection<'a> {
     fn drive_motors(&mut self, feed: &SourceFeed) -> Result<(), String> {
         let now = self.now();
         let due = self.motors.as_mut().and_then(|motors| motors.driver.due(now));
-        due.map_or(Ok(()), |levels| self.tell_motors(&levels, feed))
+        due.map_or(Ok(()), |levels| self.set_motors(&levels, feed))
     }
 
-    fn let_go(&mut self, feed: &SourceFeed) -> Result<(), String> {
+    fn release_motors(&mut self, feed: &SourceFeed) -> Result<(), String> {
         let last = self.motors.as_mut().map(|motors| motors.driver.stop());
-        last.map_or(Ok(()), |levels| self.tell_motors(&levels, feed))
+        last.map_or(Ok(()), |levels| self.set_motors(&levels, feed))
     }
 
-    fn tell_motors(&mut self, levels: &Levels, feed: &SourceFeed) -> Result<(), String> {
+    fn set_motors(&mut self, levels: &Levels, feed: &SourceFeed) -> Result<(), String> {
         let Some(motors) = &self.motors else { return Ok(()) };
         let line = HostLine::Force(ForceFeedback(levels.fingers)).to_bytes(motors.force_maximum);
-        feed.set_told(motors.side, Levels { palm: 0.0, ..*levels });
+        feed.set_sent_levels(motors.side, Levels { palm: 0.0, ..*levels });
         match self.wire.write(&line) {
             // The glove does not read; a later command will be newer.
             Err(error) if wire::is_nothing(&error) => Ok(()),
@@ -189,7 +189,7 @@ impl<'a> Connection<'a> {
     fn send(&mut self, pieces: &[Vec<u8>]) -> Result<(), String> {
         for (i, piece) in pieces.iter().enumerate() {
             if i > 0 {
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(COMMAND_PAUSE);
             }
             self.wire.write(piece).map_err(|error| self.gone(&error))?;
         }
@@ -220,7 +220,7 @@ impl<'a> Connection<'a> {
     /// What to check if nothing valid arrived since opening, and too little for the decoder to give a hint.
     fn silence(&self, now: f64) -> Option<String> {
         let (decode, port) = (self.decoder.statistics(), &self.port);
-        if decode.packets > 0 || now - self.opened < SILENT {
+        if decode.packets > 0 || now - self.opened < SILENT_START {
             return None;
         }
         let Some(usual) = self.usual else {

@@ -1,13 +1,13 @@
 use std::f64::consts::FRAC_PI_2;
 
-use super::shape::Shape;
+use super::shape::ElasticShape;
 use crate::math::Vec3;
 use crate::mesh::SurfaceMesh;
 
 /// Anchor points that a point of the surface is interpolated between, at most.
 pub const PATCH: usize = 8;
 /// Anchor points on a circle.
-const AROUND: usize = 4;
+const ANCHORS_PER_CIRCLE: usize = 4;
 
 /// The anchor points of a surface and its patches between them (Luo 2007, §V.A and V.E).
 ///
@@ -51,25 +51,25 @@ impl Patch {
 
 impl Anchors {
     /// The anchor points of a shape.
-    pub fn new(shape: &Shape) -> Self {
-        if let Shape::Box { half } = shape {
+    pub fn new(shape: &ElasticShape) -> Self {
+        if let ElasticShape::Box { half } = shape {
             let sign = |i: usize, axis: usize| if i >> axis & 1 == 1 { 1.0 } else { -1.0 };
             let corner = |i: usize| Vec3::from_fn(|axis, _| sign(i, axis) * half[axis]);
             return Self { points: (0..8).map(corner).collect(), layout: Layout::Corners { half: *half } };
         }
         let between = match shape {
             // Curvature jumps where the half balls begin.
-            Shape::Capsule { radius, half_length } if *half_length > 0.0 => {
+            ElasticShape::Capsule { radius, half_length } if *half_length > 0.0 => {
                 let cap = FRAC_PI_2 * radius / (2.0 * (FRAC_PI_2 * radius + half_length));
                 vec![cap, 1.0 - cap]
             }
-            Shape::Revolved(profile) => profile.anchors().to_vec(),
+            ElasticShape::Revolved(profile) => profile.anchors().to_vec(),
             // The ends of the axes.
             _ => vec![0.5],
         };
         let mut points = vec![shape.meridian_point(0.0, 0.0)];
         for &t in &between {
-            points.extend((0..AROUND).map(|i| shape.meridian_point(t, FRAC_PI_2 * i as f64)));
+            points.extend((0..ANCHORS_PER_CIRCLE).map(|i| shape.meridian_point(t, FRAC_PI_2 * i as f64)));
         }
         points.push(shape.meridian_point(1.0, 0.0));
         let stations = [&[0.0], &between[..], &[1.0]].concat();
@@ -79,7 +79,7 @@ impl Anchors {
     /// The patch that a point of the surface is in, and its place there.
     // DEVIATION: the patches are those of the surface's own coordinates, not triangles between nearest anchor points,
     // so that they have the symmetry of the shape and do not change when the contact moves.
-    pub fn patch(&self, shape: &Shape, p: &Vec3) -> Patch {
+    pub fn patch(&self, shape: &ElasticShape, p: &Vec3) -> Patch {
         let mut patch = Patch::default();
         match &self.layout {
             Layout::Corners { half } => {
@@ -95,7 +95,7 @@ impl Anchors {
                 let last = stations.len() - 1;
                 let k = stations.partition_point(|&s| s <= t).clamp(1, last) - 1;
                 let upper = (t - stations[k]) / (stations[k + 1] - stations[k]);
-                let turn = (p.z.atan2(p.x) / FRAC_PI_2).rem_euclid(AROUND as f64);
+                let turn = (p.z.atan2(p.x) / FRAC_PI_2).rem_euclid(ANCHORS_PER_CIRCLE as f64);
                 let (before, past) = (turn.floor(), turn - turn.floor());
                 let mut entry = 0;
                 for (circle, part) in [(k, 1.0 - upper), (k + 1, upper)] {
@@ -136,7 +136,7 @@ impl Anchors {
 fn number(circle: usize, last: usize, i: usize) -> usize {
     match circle {
         0 => 0,
-        c if c == last => 1 + AROUND * (last - 1),
-        c => 1 + AROUND * (c - 1) + i % AROUND,
+        c if c == last => 1 + ANCHORS_PER_CIRCLE * (last - 1),
+        c => 1 + ANCHORS_PER_CIRCLE * (c - 1) + i % ANCHORS_PER_CIRCLE,
     }
 }

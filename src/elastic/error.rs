@@ -52,7 +52,7 @@ pub enum ElasticError {
         piece: usize,
     },
     /// A piece of a tool is not convex.
-    #[error("piece {piece} of the tool is concave; split it into convex pieces")]
+    #[error("piece {piece} of the tool is concave; split it into closed convex pieces that share no vertices")]
     ConcavePiece {
         /// Its position in the list, from 0.
         piece: usize,

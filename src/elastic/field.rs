@@ -27,13 +27,16 @@ pub struct Field {
 }
 
 /// What a region does to the surface.
-pub struct Source<'a> {
+#[derive(Clone, Copy)]
+pub struct RegionEffect<'a> {
     /// Origin of deformation, m.
     pub origin: Vec3,
     /// Where the surface point is that earlier regions have displaced, m.
     pub displaced_origin: Vec3,
     /// Force of the tool on the object, N.
     pub force: Vec3,
+    /// Displacement of the contact point, m.
+    pub depth: f64,
     /// How many points press, 1 or more.
     pub points: f64,
     /// Fields of earlier regions.
@@ -41,7 +44,7 @@ pub struct Source<'a> {
 }
 
 /// What all fields of an object share.
-pub struct Body<'a> {
+pub struct FieldContext<'a> {
     /// Parameters.
     pub options: &'a ElasticOptions,
     /// Anchor points.
@@ -54,10 +57,10 @@ pub struct Body<'a> {
 
 impl Field {
     /// Computes the field of a region. Reuses its memory.
-    pub fn refresh(&mut self, body: &Body, source: &Source) {
+    pub fn refresh(&mut self, body: &FieldContext, source: &RegionEffect) {
         let options = body.options;
         let force = source.force.norm();
-        let depth = options.law.displacement(force);
+        let depth = source.depth;
         self.origin = source.origin;
         self.displacement = source.force * (depth / force.max(f64::MIN_POSITIVE));
         self.spread = 1.0 + source.points.ln();
@@ -118,6 +121,11 @@ impl Field {
         let local = options.local_gain * ((radius + length) / length).ln();
         let cusp = if r < radius { options.local_gain * ((radius + length) / (r + length)).ln() } else { 0.0 };
         (1.0 - local) * fade + cusp / self.spread
+    }
+
+    /// Holds another point of the surface.
+    pub fn hold_at(&mut self, p: &Vec3) {
+        self.held.push(*p);
     }
 
     /// Zero at points that are held, one away from them (Luo 2007, §VI.B).

@@ -27,7 +27,7 @@ pub enum Condition {
     Stuck,
     /// C2: it slid and stops.
     Stops,
-    /// C3: it slid and goes on.
+    /// C3: it slides, as before.
     Slides,
     /// C4: the tangential force exceeds the static bound.
     Breaks,
@@ -46,7 +46,7 @@ impl StickSlide {
     /// The trial force is the Duffing law of D_t. Conditions C1 to C4 decide whether the contact sticks. If it slides, p₀
     /// follows the contact so that the force of D_t is the friction of sliding.
     // DEVIATION: the paper shifts p₀ by the motion of the contact and turns friction against that motion at once. Here
-    // p₀ is pulled along behind the contact, at the distance where the Duffing law gives the friction. Both agree in
+    // p₀ follows behind the contact, at the distance where the Duffing law gives the friction. Both agree in
     // steady sliding; the force does not jump when the motion turns or stops.
     pub fn advance(
         &mut self,
@@ -96,6 +96,15 @@ impl StickSlide {
             *self = Self { shear: self.shear, ..Self::default() };
         }
         (against(&self.shear, length, trial), condition)
+    }
+
+    /// Tangent stiffness of the friction, N/m: along the tangential displacement and across it. Along it there is none where the contact
+    /// slides with its full friction.
+    pub fn stiffness(&self, law: &DuffingLaw) -> [f64; 2] {
+        let length = self.shear.norm();
+        let across = if length > 0.0 { law.force(length) / length } else { law.slope(0.0) };
+        let is_full = self.sliding && self.share >= 1.0;
+        [if is_full { 0.0 } else { law.slope(length) }, across]
     }
 
     /// Friction of a sliding contact: static at the start, dynamic after the breakaway distance.

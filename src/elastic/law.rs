@@ -37,6 +37,14 @@ impl DuffingLaw {
         self.linear * d + 0.75 * self.cubic * d * d * d
     }
 
+    /// Tangent stiffness at a displacement D ≥ 0, N/m: the derivative of [`DuffingLaw::force`].
+    pub fn slope(&self, displacement: f64) -> f64 {
+        if displacement >= self.peak() {
+            return 0.0;
+        }
+        self.mass * (self.linear + 2.25 * self.cubic * displacement * displacement)
+    }
+
     /// The displacement with a force of some magnitude, m: the inverse of [`DuffingLaw::force`].
     pub fn displacement(&self, force: f64) -> f64 {
         const STEPS: usize = 60;

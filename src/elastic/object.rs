@@ -1,12 +1,15 @@
-use super::anchors::{Anchors, Patch};
-use super::contacts::{Contact, Detector};
+use nalgebra::Matrix6;
+
+use super::anchors::Anchors;
+use super::contacts::{Detector, ElasticContact};
 use super::error::ElasticError;
-use super::field::{Body, Field, Source};
+use super::field::Field;
 use super::friction::StickSlide;
 use super::options::ElasticOptions;
 use super::regions::{Carry, Region, RegionForce, Tracker};
+use super::skin::Skin;
 use super::tool::Tool;
-use crate::math::{Pose, Vec3};
+use crate::math::{Mat3, Pose, Vec3};
 use crate::mesh::SurfaceMesh;
 
 /// An elastic object and the rigid tool that touches it (Luo 2007, fig. 1).
@@ -16,23 +19,14 @@ use crate::mesh::SurfaceMesh;
 /// [`ElasticObject::reshape`] at that of the pictures. A steady step allocates nothing, and equal calls have equal results.
 #[derive(Clone, Debug)]
 pub struct ElasticObject {
-    options: ElasticOptions,
+    skin: Skin,
     tool: Tool,
     pose: Pose,
-    anchors: Anchors,
-    sections: Vec<f64>,
-    support: Vec3,
     /// Mean area of a point of the tool.
     point_area: f64,
     detector: Detector,
     tracker: Tracker,
-    /// One per region, plus spare ones.
-    fields: Vec<Field>,
-    rest: Vec<Vec3>,
-    patches: Vec<Patch>,
-    surface: SurfaceMesh,
-    normals: Vec<Vec3>,
-    status: Status,
+    status: ContactStatus,
     /// The tool in the object's frame, in this step and the last.
     tool_pose: Pose,
     last_tool_pose: Pose,
@@ -40,7 +34,7 @@ pub struct ElasticObject {
 
 /// Contact state of tool and object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum ContactStatus {
     /// The tool has not been placed yet.
     Unplaced,
     /// They do not touch.
@@ -63,43 +57,23 @@ pub struct ElasticResponse<'a> {
     /// Contact regions in the order of their creation, in the object's frame.
     pub regions: &'a [Region],
     /// Contact state.
-    pub status: Status,
+    pub status: ContactStatus,
 }
 
 impl ElasticObject {
     /// An object at the world's origin, for one tool.
     pub fn new(options: ElasticOptions, tool: Tool) -> Result<Self, ElasticError> {
-        options.check()?;
-        let surface = options.shape.mesh(options.triangles)?;
-        let anchors = Anchors::new(&options.shape);
-        let radius = options.neighbourhood;
-        let has_anchor = |v: &Vec3| anchors.points.iter().any(|a| (a - v).norm() > radius);
-        if !surface.vertices.iter().all(has_anchor) {
-            return Err(ElasticError::NoAnchorInReach { neighbourhood: radius });
-        }
-        // Luo 2007, eq. 18 and 19.
-        let areas = anchors.voronoi_areas(&surface);
-        let total: f64 = areas.iter().sum();
-        let sections = areas.iter().map(|area| area / total * (options.section * total)).collect();
-        let patches = surface.vertices.iter().map(|v| anchors.patch(&options.shape, v)).collect();
+        let skin = Skin::new(options)?;
         let point_area = tool.points.iter().map(|p| p.area).sum::<f64>() / tool.points.len() as f64;
         Ok(Self {
-            detector: Detector::new(&tool, options.link)?,
+            detector: Detector::new(&tool, skin.options.link)?,
             tracker: Tracker::new(tool.points.len()),
-            support: options.support.unwrap_or_else(|| options.shape.bottom()),
             point_area,
-            fields: Vec::new(),
-            rest: surface.vertices.clone(),
-            normals: surface.vertex_normals(),
-            patches,
-            surface,
-            sections,
-            anchors,
+            skin,
             pose: Pose::identity(),
-            status: Status::Unplaced,
+            status: ContactStatus::Unplaced,
             tool_pose: Pose::identity(),
             last_tool_pose: Pose::identity(),
-            options,
             tool,
         })
     }
@@ -122,29 +96,29 @@ impl ElasticObject {
         let is_finite = tool_pose.to_homogeneous().iter().all(|x| x.is_finite());
         if !is_finite {
             self.tracker.clear();
-            self.status = Status::BadPose;
+            self.status = ContactStatus::BadPose;
             return;
         }
         let local = self.pose.inv_mul(tool_pose);
-        let was_placed = matches!(self.status, Status::Free | Status::Touching);
+        let was_placed = matches!(self.status, ContactStatus::Free | ContactStatus::Touching);
         self.last_tool_pose = if was_placed { self.tool_pose } else { local };
         self.tool_pose = local;
-        self.detector.detect(&self.options.shape, &self.tool, &local);
+        self.detector.detect(&self.skin.options.shape, &self.tool, &local);
         self.status = match (self.detector.contacts.is_empty(), was_placed) {
-            (true, _) => Status::Free,
-            (false, true) => Status::Touching,
-            (false, false) => Status::StartedInside,
+            (true, _) => ContactStatus::Free,
+            (false, true) => ContactStatus::Touching,
+            (false, false) => ContactStatus::StartedInside,
         };
     }
 
     /// Computes the force of every region from what was detected.
     pub fn resolve(&mut self, dt: f64) {
-        if !matches!(self.status, Status::Free | Status::Touching) {
+        if !matches!(self.status, ContactStatus::Free | ContactStatus::Touching) {
             self.tracker.clear();
             return;
         }
         self.tracker.follow(&self.detector);
-        let decay = if dt > 0.0 { (-dt / self.options.settling).exp() } else { 1.0 };
+        let decay = if dt > 0.0 { (-dt / self.skin.options.settling).exp() } else { 1.0 };
         let mut pressing = 0;
         for i in 0..self.tracker.regions.len() {
             if self.normal_of(i, pressing) {
@@ -166,7 +140,7 @@ impl ElasticObject {
     // a tangential part. The parts of the displacement are used here, as §IV.B does for a point, so that a region that
     // shrinks to a point has the force of a point.
     fn normal_of(&mut self, i: usize, pressing: usize) -> bool {
-        let (options, anchors, earlier) = (&self.options, &self.anchors, &self.fields[..pressing]);
+        let (skin, options) = (&self.skin, &self.skin.options);
         let limit = options.shape.depth_limit();
         let origin = self.tool_pose.translation.vector;
         let centre = (self.tool_pose * nalgebra::Point3::from(self.tool.centre)).coords;
@@ -174,12 +148,10 @@ impl ElasticObject {
         let contacts = &self.detector.contacts[self.detector.clusters[region.cluster].clone()];
         let points = &self.tool.points;
         // Depth below the shape deformed by earlier regions (Luo 2007, §VI.A).
-        let depth = |contact: &Contact| {
+        let depth = |contact: &ElasticContact| {
             let mut depth = contact.probe.depth;
-            if !earlier.is_empty() {
-                let patch = anchors.patch(&options.shape, &contact.probe.foot);
-                let moved: Vec3 = earlier.iter().map(|field| field.at(options, &contact.probe.foot, &patch)).sum();
-                depth += contact.probe.normal.dot(&moved);
+            if pressing > 0 {
+                depth += contact.probe.normal.dot(&skin.displacement(pressing, &contact.probe.foot));
             }
             depth.min(limit)
         };
@@ -190,6 +162,7 @@ impl ElasticObject {
         }
         region.normal = pressed.force / region.normal_force;
         region.force = pressed.force;
+        region.stiffness = pressed.stiffness;
         region.torque = pressed.torque;
         region.origin = pressed.origin;
         region.place = pressed.place;
@@ -206,7 +179,7 @@ impl ElasticObject {
     // so that friction is bounded however the tool moves.
     fn friction_of(&mut self, i: usize, decay: f64) {
         let inheritance = self.tracker.inheritance(self.tracker.regions[i].cluster);
-        let (law, friction) = (&self.options.law, &self.options.friction);
+        let (law, friction) = (&self.skin.options.law, &self.skin.options.friction);
         let region = &mut self.tracker.regions[i];
         if inheritance.is_event && !region.stick.sliding {
             region.stick = StickSlide::stuck_with(law, &inheritance.friction);
@@ -226,24 +199,8 @@ impl ElasticObject {
 
     /// The equivalent contact point and the displacement of the surface.
     fn spread(&mut self, i: usize, pressing: usize) {
-        if self.fields.len() == pressing {
-            self.fields.push(Field::default());
-        }
-        let (earlier, rest) = self.fields.split_at_mut(pressing);
         let region = &mut self.tracker.regions[i];
-        let patch = self.anchors.patch(&self.options.shape, &region.origin);
-        let moved: Vec3 = earlier.iter().map(|field| field.at(&self.options, &region.origin, &patch)).sum();
-        let source = Source {
-            origin: region.origin,
-            displaced_origin: region.origin + moved,
-            force: -region.force,
-            points: region.points,
-            earlier,
-        };
-        let body =
-            Body { options: &self.options, anchors: &self.anchors, sections: &self.sections, support: self.support };
-        rest[0].refresh(&body, &source);
-        region.displacement = rest[0].displacement.norm();
+        region.displacement = self.skin.spread(pressing, &region.origin, &-region.force, region.points);
     }
 
     /// Adds the effect of later regions on earlier ones (Luo 2007, §VI.A).
@@ -251,9 +208,7 @@ impl ElasticObject {
         let count = self.tracker.regions.len();
         for i in 0..count {
             let region = &mut self.tracker.regions[i];
-            let patch = self.anchors.patch(&self.options.shape, &region.origin);
-            let traction: Vec3 = self.fields[i + 1..count].iter().map(|field| field.traction(&patch)).sum();
-            let mut force = region.area * traction;
+            let mut force = region.area * self.skin.traction(i + 1..count, &region.origin);
             // The object does not pull at the tool.
             let pull = (-force.dot(&region.normal) - region.normal_force).max(0.0);
             force += pull * region.normal;
@@ -287,18 +242,13 @@ impl ElasticObject {
     /// Deforms the surface (Luo 2007, §V.E, V.F and VI.B): the fields of all regions, and what the tool pushes away.
     pub fn reshape(&mut self) {
         let regions = &self.tracker.regions;
-        let fields = &self.fields[..regions.len()];
-        for ((vertex, rest), patch) in self.surface.vertices.iter_mut().zip(&self.rest).zip(&self.patches) {
-            *vertex = *rest;
-            for field in fields {
-                *vertex += field.at(&self.options, rest, patch);
-            }
-        }
-        let limit = self.options.shape.depth_limit();
+        self.skin.displace(regions.len());
+        let Skin { options, surface, rest, .. } = &mut self.skin;
+        let limit = options.shape.depth_limit();
         for region in regions {
-            let reach = region.extent + self.options.link;
+            let reach = region.extent + options.link;
             let direction = self.tool_pose.inverse_transform_vector(&-region.normal);
-            for (vertex, rest) in self.surface.vertices.iter_mut().zip(&self.rest) {
+            for (vertex, rest) in surface.vertices.iter_mut().zip(rest.iter()) {
                 if (rest - region.origin).norm_squared() < reach * reach {
                     let from = self.tool_pose.inverse_transform_point(&(*vertex).into()).coords;
                     let ahead = self.tool.last_inside(&from, &direction).unwrap_or(0.0);
@@ -308,14 +258,7 @@ impl ElasticObject {
                 }
             }
         }
-        self.normals.fill(Vec3::zeros());
-        for (t, corners) in self.surface.triangles.iter().enumerate() {
-            let area = self.surface.area_vector(t);
-            for &v in corners {
-                self.normals[v as usize] += area;
-            }
-        }
-        self.normals.iter_mut().for_each(|n| *n = n.try_normalize(0.0).unwrap_or_else(Vec3::y));
+        self.skin.update_normals();
     }
 
     /// Result of the last step.
@@ -330,15 +273,55 @@ impl ElasticObject {
         ElasticResponse { force: rotation * force, torque: rotation * torque, regions, status: self.status }
     }
 
+    /// Tangent stiffness of the contact for a small motion of the tool: rows and columns are displacement in the world, m, and rotation about the
+    /// origin of the tool, rad.
+    ///
+    /// A region at r from the origin moves by `J u = d + θ × r` and answers with `−k J u`, with the tangents of eq. 1 along its normal and along
+    /// and across its tangential displacement. The sum of `Jᵀ k J` is positive semidefinite if the law does not soften.
+    pub fn stiffness(&self) -> Matrix6<f64> {
+        let mut sum = Matrix6::zeros();
+        let turn = self.pose.rotation.to_rotation_matrix();
+        for region in &self.tracker.regions {
+            let normal = turn * region.normal;
+            let [along, across] = region.stick.stiffness(&self.skin.options.law);
+            let shear = (turn * region.stick.shear).try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vec3::zeros);
+            let k = (region.stiffness - across) * normal * normal.transpose()
+                + (along - across) * shear * shear.transpose()
+                + across * Mat3::identity();
+            let arm = (turn * (region.place - self.tool_pose.translation.vector)).cross_matrix();
+            let turned = k * arm;
+            add_block(&mut sum, 0, 0, &k);
+            add_block(&mut sum, 0, 3, &-turned);
+            add_block(&mut sum, 3, 0, &-turned.transpose());
+            add_block(&mut sum, 3, 3, &(arm.transpose() * turned));
+        }
+        sum
+    }
+
+    /// Takes over the contact of another object with the same options and tool, so that [`ElasticObject::reshape`] gives the shape of that
+    /// contact: what [`ElasticResponse::regions`] was there.
+    pub fn take_over(&mut self, tool_pose: &Pose, status: ContactStatus, regions: &[Region]) {
+        self.tool_pose = self.pose.inv_mul(tool_pose);
+        self.last_tool_pose = self.tool_pose;
+        self.status = status;
+        self.tracker.take_over(regions);
+        for i in 0..regions.len() {
+            // The field is that of the own force, without the effect of later regions.
+            let region = &mut self.tracker.regions[i];
+            let own = region.normal_force * region.normal + region.friction;
+            region.displacement = self.skin.spread(i, &region.origin, &-own, region.points);
+        }
+    }
+
     /// Removes the tool: the next pose places it again.
     pub fn reset(&mut self) {
         self.tracker.clear();
-        self.status = Status::Unplaced;
+        self.status = ContactStatus::Unplaced;
     }
 
     /// The options it was built from.
     pub fn options(&self) -> &ElasticOptions {
-        &self.options
+        &self.skin.options
     }
 
     /// The tool.
@@ -353,32 +336,41 @@ impl ElasticObject {
 
     /// The anchor points.
     pub fn anchors(&self) -> &Anchors {
-        &self.anchors
+        &self.skin.anchors
     }
 
     /// The deformed surface in the object's frame.
     pub fn surface(&self) -> &SurfaceMesh {
-        &self.surface
+        &self.skin.surface
     }
 
     /// Outward unit normals of the deformed surface.
     pub fn normals(&self) -> &[Vec3] {
-        &self.normals
+        &self.skin.normals
     }
 
     /// Vertices of the undeformed surface.
     pub fn rest(&self) -> &[Vec3] {
-        &self.rest
+        &self.skin.rest
     }
 
     /// The beam skeletons of the regions, in their order.
     pub fn fields(&self) -> &[Field] {
-        &self.fields[..self.tracker.regions.len()]
+        &self.skin.fields[..self.tracker.regions.len()]
+    }
+
+    /// Appends the ends of the beams, for pictures: the anchor points, displaced, and then the contact point of each region, m.
+    pub fn append_marks(&self, marks: &mut Vec<Vec3>) {
+        self.skin.append_marks(self.tracker.regions.len(), marks);
     }
 
     /// Displacement of a point of the undeformed surface by all regions, without what the tool pushes away, m.
     pub fn displacement(&self, p: &Vec3) -> Vec3 {
-        let patch = self.anchors.patch(&self.options.shape, p);
-        self.fields().iter().map(|field| field.at(&self.options, p, &patch)).sum()
+        self.skin.displacement(self.tracker.regions.len(), p)
     }
+}
+
+fn add_block(matrix: &mut Matrix6<f64>, row: usize, column: usize, block: &Mat3) {
+    let mut part = matrix.fixed_view_mut::<3, 3>(row, column);
+    part += block;
 }

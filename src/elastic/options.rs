@@ -1,18 +1,18 @@
 use super::error::{ElasticError, in_range, positive};
 use super::law::{DuffingLaw, FrictionLaw};
-use super::shape::Shape;
+use super::shape::ElasticShape;
 use crate::math::Vec3;
 
 /// Linear elastic material of the beams.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Material {
+pub struct SolidMaterial {
     /// Young's modulus E, Pa.
     pub young: f64,
     /// Poisson's ratio ν.
     pub poisson: f64,
 }
 
-impl Material {
+impl SolidMaterial {
     /// Rubber of the paper's table I.
     pub const RUBBER: Self = Self { young: 3e6, poisson: 0.5 };
     /// PVC of the paper's table I.
@@ -32,14 +32,14 @@ pub struct Inclusion {
     /// Its radius, m.
     pub radius: f64,
     /// Its material.
-    pub material: Material,
+    pub material: SolidMaterial,
 }
 
 /// Everything that makes an elastic object, in SI units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElasticOptions {
     /// The undeformed surface.
-    pub shape: Shape,
+    pub shape: ElasticShape,
     /// Triangles of the mesh that is deformed, at most.
     pub triangles: usize,
     /// Force against displacement.
@@ -47,7 +47,7 @@ pub struct ElasticOptions {
     /// Friction.
     pub friction: FrictionLaw,
     /// Material of the object.
-    pub material: Material,
+    pub material: SolidMaterial,
     /// Balls of other materials inside it.
     pub inclusions: Vec<Inclusion>,
     /// Contact points closer than this belong to one region, r_th, m.
@@ -70,14 +70,14 @@ pub struct ElasticOptions {
 
 impl ElasticOptions {
     /// Rubber with the paper's parameters, in some shape.
-    pub fn new(shape: Shape) -> Self {
+    pub fn new(shape: ElasticShape) -> Self {
         let size = shape.inner_radius();
         Self {
             shape,
             triangles: 3952,
             law: DuffingLaw::default(),
             friction: FrictionLaw::default(),
-            material: Material::RUBBER,
+            material: SolidMaterial::RUBBER,
             inclusions: Vec::new(),
             link: 0.3 * size,
             entry_depth: 5e-4,

@@ -1,4 +1,4 @@
-use super::contacts::{Contact, Detector};
+use super::contacts::{Detector, ElasticContact};
 use super::friction::{Condition, StickSlide};
 use super::options::ElasticOptions;
 use crate::math::Vec3;
@@ -16,6 +16,8 @@ pub struct Region {
     pub normal_force: f64,
     /// Direction of the normal force.
     pub normal: Vec3,
+    /// Tangent stiffness along the normal, N/m, with the shares of the points as they are.
+    pub stiffness: f64,
     /// Friction on the tool, N.
     pub friction: Vec3,
     /// How it sticks or slides.
@@ -54,7 +56,7 @@ pub struct Carry {
     pub normal_force: f64,
 }
 
-/// What a region takes over from those it came from.
+/// State that a region inherits from its predecessors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inheritance {
     /// Whether regions merged or split.
@@ -78,21 +80,28 @@ pub struct Tracker {
     created: u64,
 }
 
-const NONE: u32 = u32::MAX;
+const NO_REGION: u32 = u32::MAX;
 
 impl Tracker {
-    /// A tracker of so many points of a tool.
+    /// A tracker for a number of tool points.
     pub fn new(points: usize) -> Self {
-        Self { labels: vec![NONE; points], ..Self::default() }
+        Self { labels: vec![NO_REGION; points], ..Self::default() }
     }
 
     /// Forgets all regions.
     pub fn clear(&mut self) {
         self.regions.clear();
-        self.labels.fill(NONE);
+        self.labels.fill(NO_REGION);
     }
 
-    /// Matches the clusters of this step with the regions of the last. A region that split goes on in the cluster with most
+    /// Replaces all regions by those of another tracker of the same tool.
+    pub fn take_over(&mut self, regions: &[Region]) {
+        self.regions.clear();
+        self.regions.extend_from_slice(regions);
+        self.labels.fill(NO_REGION);
+    }
+
+    /// Matches the clusters of this step with the regions of the last. A region that split continues in the cluster with most
     /// of its contact; regions that merged go on as the oldest; other clusters are new regions.
     pub fn follow(&mut self, detector: &Detector) {
         std::mem::swap(&mut self.regions, &mut self.previous);
@@ -103,13 +112,15 @@ impl Tracker {
         for (c, range) in detector.clusters.iter().enumerate() {
             for contact in &detector.contacts[range.clone()] {
                 let label = self.labels[contact.point as usize];
-                if label != NONE {
+                if label != NO_REGION {
                     self.tally[label as usize * new + c] += contact.probe.depth;
                 }
             }
         }
         for r in 0..old {
-            if let Some(c) = self.heir(r, new).filter(|&c| (0..r).all(|earlier| self.heir(earlier, new) != Some(c))) {
+            if let Some(c) =
+                self.successor(r, new).filter(|&c| (0..r).all(|earlier| self.successor(earlier, new) != Some(c)))
+            {
                 self.regions.push(Region { cluster: c, is_new: false, ..self.previous[r] });
             }
         }
@@ -121,7 +132,7 @@ impl Tracker {
         self.clusters = new;
     }
 
-    /// What the region of a cluster takes over. The force of a region that split goes to the parts that press.
+    /// State that the region of a cluster inherits. The force of a region that split goes to the parts that press.
     pub fn inheritance(&self, cluster: usize) -> Inheritance {
         let mut inheritance = Inheritance::default();
         let mut owners = 0;
@@ -143,7 +154,7 @@ impl Tracker {
     }
 
     /// The cluster with most of a region's contact.
-    fn heir(&self, region: usize, clusters: usize) -> Option<usize> {
+    fn successor(&self, region: usize, clusters: usize) -> Option<usize> {
         let row = &self.tally[region * clusters..(region + 1) * clusters];
         let most = row.iter().copied().fold(0.0, f64::max);
         if most > 0.0 { row.iter().position(|&depth| depth == most) } else { None }
@@ -160,7 +171,7 @@ impl Tracker {
 
     /// Labels the points of the regions for the next step.
     pub fn label(&mut self, detector: &Detector) {
-        self.labels.fill(NONE);
+        self.labels.fill(NO_REGION);
         for (r, region) in self.regions.iter().enumerate() {
             for contact in &detector.contacts[detector.clusters[region.cluster].clone()] {
                 self.labels[contact.point as usize] = r as u32;
@@ -182,17 +193,19 @@ pub struct RegionForce {
     pub place: Vec3,
     pub area: f64,
     pub depth: f64,
+    /// Tangent stiffness with constant shares, N/m.
+    pub stiffness: f64,
 }
 
 impl RegionForce {
     /// Sums up contacts, whose depths below the shape that earlier regions have left are `depth(contact)`.
     pub fn of(
-        contacts: &[Contact],
+        contacts: &[ElasticContact],
         options: &ElasticOptions,
-        areas: impl Fn(&Contact) -> f64,
+        areas: impl Fn(&ElasticContact) -> f64,
         tool_origin: &Vec3,
         tool_centre: &Vec3,
-        depth: impl Fn(&Contact) -> f64,
+        depth: impl Fn(&ElasticContact) -> f64,
     ) -> Self {
         let mut press = Self::default();
         let mut shares = 0.0;
@@ -213,6 +226,7 @@ impl RegionForce {
             let share = area / (r + options.link);
             let force = share * options.law.force(d) * contact.probe.normal;
             shares += share;
+            press.stiffness += share * options.law.slope(d);
             press.force += force;
             press.torque += (contact.place - tool_origin).cross(&force);
             press.origin += area * contact.probe.foot;
@@ -223,6 +237,7 @@ impl RegionForce {
         if shares > 0.0 {
             press.force /= shares;
             press.torque /= shares;
+            press.stiffness /= shares;
             press.origin /= press.area;
             press.place /= press.area;
         }

@@ -1,13 +1,13 @@
 use std::f64::consts::PI;
 
-use super::options::{Inclusion, Material};
+use super::options::{Inclusion, SolidMaterial};
 use crate::math::{Mat3, Vec3};
 
 /// A beam from an anchor point, where it is clamped, to the contact (Luo 2007, §V.B).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Beam {
     /// From the contact to the anchor point. A unit vector outside the neighbourhood of the contact; shorter inside, where
-    /// the beam has no direction of its own.
+    /// the beam has no direction.
     pub axis: Vec3,
     /// Length l, m.
     pub length: f64,
@@ -42,7 +42,7 @@ impl Beam {
         anchor: &Vec3,
         section: f64,
         neighbourhood: f64,
-        material: &Material,
+        material: &SolidMaterial,
         inclusions: &[Inclusion],
     ) -> Self {
         let span = anchor - contact;

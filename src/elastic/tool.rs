@@ -1,8 +1,11 @@
 use std::f64::consts::TAU;
 
-use super::error::{ElasticError, positive};
+use super::error::{ElasticError, in_range, positive};
 use crate::math::{Pose, Quat, Vec3};
 use crate::mesh::{Ring, SurfaceMesh, revolved};
+
+/// Most points of a tool: building one takes the square of their number.
+const MAX_POINTS: usize = 10_000;
 
 /// A rigid tool: convex pieces, and points on their surfaces at which contact is detected. In the tool's own frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,6 +80,7 @@ impl Tool {
         if meshes.is_empty() {
             return Err(ElasticError::EmptyTool);
         }
+        check_size(meshes.iter().map(|mesh| mesh.vertices.len() as f64).sum())?;
         let (mut points, mut pieces, mut whole) = (Vec::new(), Vec::new(), SurfaceMesh::default());
         let (mut moment, mut volume) = (Vec3::zeros(), 0.0);
         for (piece, mesh) in meshes.iter().enumerate() {
@@ -99,6 +103,13 @@ impl Tool {
             whole.triangles.extend(mesh.triangles.iter().map(|t| t.map(|v| first + v)));
         }
         Ok(Self { points, centre: moment / volume, pieces, mesh: whole })
+    }
+
+    /// A tool of the connected components of a mesh, which are its convex pieces. Edges longer than the spacing are split.
+    pub fn from_mesh(mesh: &SurfaceMesh, spacing: f64) -> Result<Self, ElasticError> {
+        positive("the spacing of the tool's points", spacing)?;
+        check_size(mesh.area() / (spacing * spacing))?;
+        Self::from_meshes(&mesh.with_short_edges(spacing, MAX_POINTS + 1).pieces())
     }
 
     /// A ball about the origin, with vertices some distance apart.
@@ -167,7 +178,7 @@ impl Piece {
         let radius = mesh.vertices.iter().map(|v| (v - centre).norm()).fold(0.0, f64::max);
         let mut planes: Vec<(Vec3, f64)> = Vec::new();
         for t in 0..mesh.triangles.len() {
-            // A sliver has no plane of its own; its neighbours bound the piece there.
+            // A sliver has no reliable plane; its neighbours bound the piece there.
             let Some(normal) = mesh.area_vector(t).try_normalize(1e-9 * radius * radius) else { continue };
             let offset = normal.dot(&mesh.corners(t)[0]);
             let is_known = |(n, o): &(Vec3, f64)| (n - normal).norm() < 1e-9 && (o - offset).abs() < 1e-9 * radius;
@@ -242,6 +253,8 @@ fn solid(profile: &[[f64; 2]], spacing: f64) -> Result<SurfaceMesh, ElasticError
     const SIDE: f64 = 3.0;
     positive("the spacing of the tool's points", spacing)?;
     let widest = profile.iter().map(|p| p[0]).fold(0.0, f64::max);
+    let length: f64 = profile.windows(2).map(|p| (p[1][0] - p[0][0]).hypot(p[1][1] - p[0][1])).sum();
+    check_size(TAU * widest / spacing * length / (SIDE * spacing))?;
     let around = 4 * ((TAU * widest / spacing / 4.0).round() as usize).max(2);
     let edge = |i: usize| Vec3::new(profile[i + 1][0] - profile[i][0], profile[i + 1][1] - profile[i][1], 0.0);
     let is_side = |i: usize| edge(i).x == 0.0 && edge(i).norm() > SIDE * spacing;
@@ -265,6 +278,17 @@ fn solid(profile: &[[f64; 2]], spacing: f64) -> Result<SurfaceMesh, ElasticError
         start = end;
     }
     Ok(revolved(&rings))
+}
+
+/// Refuses tools with too many points.
+fn check_size(points: f64) -> Result<(), ElasticError> {
+    let is_good = points <= MAX_POINTS as f64;
+    in_range(
+        "the number of points of the tool",
+        points.round(),
+        is_good,
+        "at most 10000; use a coarser mesh or a larger spacing",
+    )
 }
 
 /// The point at some length along a polyline.

@@ -17,6 +17,10 @@ pub struct HandDescription {
     pub fingers: [FingerDescription; 5],
     /// Soft tissue.
     pub tissue: Material,
+    /// Coefficient of strain limiting; zero for linear tissue.
+    pub stiffening: f64,
+    /// Whether the tissue relaxes under a constant strain.
+    pub relaxation: bool,
     /// Density of bone, kg/m³.
     pub bone_density: f64,
     /// Springs between the tracked and the simulated hand.
@@ -25,6 +29,8 @@ pub struct HandDescription {
     pub mesh: MeshOptions,
     /// Poses by name, in the order of the file.
     pub poses: Vec<NamedPose>,
+    /// How it is drawn.
+    pub look: Look,
 }
 
 /// The palm: a flat rounded body from the wrist to the knuckles.
@@ -92,6 +98,11 @@ pub struct Material {
 }
 
 impl Material {
+    /// Tissue calibrated with strain limiting of [`STIFFENING`], see `docs/fingertip.md`.
+    pub fn calibrated() -> Self {
+        Self { young: 25e3, ..Self::default() }
+    }
+
     /// Lamé's first parameter λ, Pa.
     pub fn lambda(&self) -> f64 {
         self.young * self.poisson / ((1.0 + self.poisson) * (1.0 - 2.0 * self.poisson))
@@ -143,6 +154,33 @@ pub struct MeshOptions {
     pub replaced: Vec<(Segment, crate::mesh::TetMesh)>,
 }
 
+/// Colours of the skin. They change nothing else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Look {
+    /// Light skin.
+    #[default]
+    Light,
+    /// Tan skin.
+    Tan,
+    /// Brown skin.
+    Brown,
+    /// Dark skin.
+    Dark,
+    /// A machine: grey, with dark joints.
+    Robot,
+}
+
+impl Look {
+    /// Names in files.
+    pub const NAMES: [(&str, Look); 5] = [
+        ("light", Look::Light),
+        ("tan", Look::Tan),
+        ("brown", Look::Brown),
+        ("dark", Look::Dark),
+        ("robot", Look::Robot),
+    ];
+}
+
 /// A named pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedPose {
@@ -154,6 +192,9 @@ pub struct NamedPose {
 
 /// Poses that every hand file must have.
 pub const POSES: [&str; 6] = ["open", "fist", "pinch", "point", "tripod", "rest"];
+
+/// Coefficient of strain limiting calibrated with [`Material::calibrated`] in `docs/fingertip.md`; hands are linear by default.
+pub const STIFFENING: f64 = 6.0;
 
 /// Defaults of the optional parts of a hand file.
 impl Default for Coupling {

@@ -67,7 +67,7 @@ pub struct ReducedSystem {
 /// Target of the coupling springs: the tracked hand with limited speed.
 ///
 /// After a jump of the tracked hand the target moves at the maximum speeds of the coupling; otherwise the full spring
-/// force would throw a light joint. Within those speeds the target is the tracked hand itself, and its velocity goes to
+/// force would accelerate a light joint too much. Within those speeds the target is the tracked hand itself, and its velocity goes to
 /// the dampers, so ordinary motion is followed without lag.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {

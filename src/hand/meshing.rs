@@ -2,24 +2,8 @@ use super::description::HandDescription;
 use super::model::HandFault;
 use super::shape::SegmentShape;
 use crate::math::Vec3;
-use crate::mesh::{ShellGrid, SurfaceMesh, TetMesh, shell};
+use crate::mesh::{NodeMap, ShellGrid, SurfaceMesh, TetMesh, shell};
 use crate::tracking::{Segment, Side};
-
-/// A point as a weighted sum of four nodes. The weights sum to one; a point outside its tetrahedron has a negative one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NodeMap {
-    /// Nodes of the tetrahedral mesh.
-    pub nodes: [u32; 4],
-    /// Their weights.
-    pub weights: [f64; 4],
-}
-
-impl NodeMap {
-    /// The weighted sum of a field over the nodes.
-    pub fn sum(&self, field: &[Vec3]) -> Vec3 {
-        (0..4).map(|i| self.weights[i] * field[self.nodes[i] as usize]).sum()
-    }
-}
 
 /// The meshes of one segment in its bone frame: tetrahedra of the tissue (layer 4) and the collision skin (layer 5).
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +21,7 @@ pub struct SegmentMesh {
 }
 
 /// Tetrahedra of an average phalanx at resolution 1.
-const TETRAHEDRA: f64 = 100.0;
+const PHALANX_TETRAHEDRA: f64 = 100.0;
 /// Relative number of tetrahedra of a last phalanx and of the others; the mean over the fifteen is one. The pads get
 /// more.
 const TIP_SHARE: f64 = 1.3;
@@ -47,9 +31,9 @@ const PALM_SHARE: f64 = 2.0;
 /// Grids farther than this from the wanted number are skipped.
 const MOST_COST: f64 = 3.0;
 /// Worst element quality that ends the grid search at once, and after some tries.
-const GOOD: f64 = 0.1;
+const GOOD_QUALITY: f64 = 0.1;
 const SOUND: f64 = 0.005;
-const PATIENCE: usize = 8;
+const GOOD_CANDIDATES: usize = 8;
 /// Above this resolution the tissue gets a second layer of elements.
 const TWO_LAYERS: f64 = 3.0;
 
@@ -100,7 +84,7 @@ fn grids_for(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> 
     };
     let resolution = hand.mesh.resolution;
     let layers = if resolution > TWO_LAYERS { 2 } else { 1 };
-    let wanted = TETRAHEDRA * resolution * share;
+    let wanted = PHALANX_TETRAHEDRA * resolution * share;
     let (length, girth) = shape.profile();
     let cost = |grid: &ShellGrid| {
         let count = (grid.tetrahedra() as f64 / wanted).ln().abs();
@@ -116,14 +100,15 @@ fn grids_for(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> 
 
 /// The mesh of the closest grid with good elements; for unusual proportions, the one with the best.
 fn best_shell(hand: &HandDescription, segment: Segment, shape: &SegmentShape) -> (TetMesh, usize) {
+    let tissue = shape.tissue();
     let mut best = (f64::NEG_INFINITY, (TetMesh::default(), 0));
     for (i, grid) in grids_for(hand, segment, shape).into_iter().enumerate() {
-        let made = shell(grid, |d, s, t| shape.point(d, s, t));
+        let made = shell(grid, |d, s, t| tissue.point(d, s, t));
         let quality = made.0.worst_quality().map_or(f64::NEG_INFINITY, |(_, q)| q);
         if quality > best.0 {
             best = (quality, made);
         }
-        if best.0 > if i < PATIENCE { GOOD } else { SOUND } {
+        if best.0 > if i < GOOD_CANDIDATES { GOOD_QUALITY } else { SOUND } {
             break;
         }
     }

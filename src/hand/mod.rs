@@ -3,20 +3,24 @@
 
 mod description;
 mod dynamics;
+mod fit;
 mod meshing;
 mod model;
 pub mod ranges;
+mod self_contact;
 mod shape;
 mod skeleton;
 mod visual;
 
 pub use description::{
-    Coupling, FingerDescription, HandDescription, Material, MeshOptions, NamedPose, POSES, PalmDescription,
-    TissueThickness,
+    Coupling, FingerDescription, HandDescription, Look, Material, MeshOptions, NamedPose, POSES, PalmDescription,
+    STIFFENING, TissueThickness,
 };
 pub use dynamics::{REDUCED, Reduced, ReducedMatrix, ReducedState, RigidInertia, Target};
-pub use meshing::{NodeMap, SegmentMesh};
+pub use fit::{FitFault, Measures, fit};
+pub use meshing::SegmentMesh;
 pub use model::{HandFault, HandModel};
+pub use self_contact::SelfContact;
 pub use shape::SegmentShape;
 pub use skeleton::{Kinematics, Skeleton};
 pub use visual::{Carrier, Influence, SkinPlace, VisualSkin, VisualVertex};

@@ -1,7 +1,10 @@
+use std::sync::{Arc, OnceLock};
+
 use super::description::HandDescription;
 use super::dynamics::{Reduced, RigidInertia, total_mass};
 use super::meshing::SegmentMesh;
 use super::ranges::PALM_LENGTH;
+use super::self_contact::SelfContact;
 use super::shape::SegmentShape;
 use super::skeleton::Skeleton;
 use super::visual::VisualSkin;
@@ -20,8 +23,10 @@ pub struct HandModel {
     pub inertias: [RigidInertia; SEGMENTS],
     /// Tissue and collision skin of the segments.
     pub meshes: Vec<SegmentMesh>,
-    /// The visual skin.
-    pub visual: VisualSkin,
+    /// The visual skin, made when it is first drawn.
+    visual: Arc<OnceLock<VisualSkin>>,
+    /// Which parts of the skin meet each other.
+    pub self_contact: SelfContact,
     /// Minimum and maximum of each angle, rad.
     pub limits: [[f64; 2]; ANGLES],
     /// Damping of the coupling per coordinate.
@@ -84,10 +89,18 @@ impl HandModel {
             .map(|s| SegmentMesh::new(&description, s, &shapes[s.index()]))
             .collect::<Result<Vec<_>, _>>()?;
         let inertias = std::array::from_fn(|i| inertia(&description, &shapes[i]));
-        let visual = VisualSkin::new(&description, &shapes, &meshes);
+        let self_contact = SelfContact::new(&description, &skeleton, &shapes, &meshes);
         let limits = description.limits();
-        let mut model =
-            Self { description, skeleton, inertias, meshes, visual, limits, coupling_damping: Reduced::zeros() };
+        let mut model = Self {
+            description,
+            skeleton,
+            inertias,
+            meshes,
+            visual: Arc::default(),
+            self_contact,
+            limits,
+            coupling_damping: Reduced::zeros(),
+        };
         model.set_damping();
         Ok(model)
     }
@@ -109,6 +122,14 @@ impl HandModel {
         }
     }
 
+    /// The visual skin.
+    pub fn visual(&self) -> &VisualSkin {
+        self.visual.get_or_init(|| {
+            let shapes: Vec<_> = Segment::all().map(|s| SegmentShape::of(&self.description, s)).collect();
+            VisualSkin::new(&self.description, &shapes, &self.meshes)
+        })
+    }
+
     /// Total mass, kg.
     pub fn mass(&self) -> f64 {
         total_mass(&self.inertias)
@@ -118,15 +139,13 @@ impl HandModel {
 /// Mass properties of a segment: tissue within the skin, bone within the bone.
 fn inertia(hand: &HandDescription, shape: &SegmentShape) -> RigidInertia {
     let grid = ShellGrid { around: 24, along: 16, layers: 1 };
-    let (mesh, inner) = shell(grid, |d, s, t| shape.point(d, s, t));
+    let tissue = shape.tissue();
+    let (mesh, inner) = shell(grid, |d, s, t| tissue.point(d, s, t));
+    let boundary = mesh.boundary_faces();
     let part = |bone: bool| {
         let on = |n: &u32| ((*n as usize) < inner) == bone;
-        let faces: Vec<_> = mesh
-            .boundary_faces()
-            .into_iter()
-            .filter(|f| f.iter().all(&on))
-            .map(|[a, b, c]| if bone { [a, c, b] } else { [a, b, c] })
-            .collect();
+        let own = boundary.iter().filter(|f| f.iter().all(&on));
+        let faces: Vec<_> = own.map(|&[a, b, c]| if bone { [a, c, b] } else { [a, b, c] }).collect();
         SurfaceMesh::from_faces(&mesh.nodes, &faces).0
     };
     // The bone contributes its density minus that of the tissue it replaces.

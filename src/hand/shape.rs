@@ -157,12 +157,9 @@ impl SegmentShape {
         self.place(u, theta, self.skin_height(u), self.skin_radius(u, theta))
     }
 
-    /// A point of the tissue: `depth` from 0 on the bone to 1 on the skin, `s` from 0 to 1 from the proximal to the
-    /// distal pole by arc length of the skin, `t` in [0, 1) around from the palmar side, where the spacing is smaller.
-    pub fn point(&self, depth: f64, s: f64, t: f64) -> Vec3 {
-        let (u, theta) = (self.part_at(s), angle(t));
-        let bone = self.place(u, theta, self.bone_height(u), self.bone_radius(u, theta));
-        bone + depth * (self.on_skin(u, theta) - bone)
+    /// The points of the tissue, for meshes.
+    pub fn tissue(&self) -> Tissue<'_> {
+        Tissue { shape: self, profile: self.profile_samples() }
     }
 
     /// Direction around and distance from the axis for a point at a fraction of the axis.
@@ -199,28 +196,23 @@ impl SegmentShape {
         self.on_skin(u, self.around(p, u).0)
     }
 
-    /// Fraction of the axis at the fraction `s` of the skin's arc length from pole to pole, along the mean profile.
-    fn part_at(&self, s: f64) -> f64 {
-        if s <= 0.0 || s >= 1.0 {
-            return s.clamp(0.0, 1.0);
-        }
-        const SAMPLES: usize = 128;
+    /// Fractions of the axis and arc lengths up to there of the skin's mean profile. Samples are denser at the poles,
+    /// where the profile is steep.
+    fn profile_samples(&self) -> [[f64; 2]; PROFILE_POINTS + 1] {
         let [near, far] = self.skin_span();
-        // Samples are denser at the poles, where the profile is steep.
         let sample = |i: usize| {
-            let u = 0.5 * (1.0 - (std::f64::consts::PI * i as f64 / SAMPLES as f64).cos());
+            let u = 0.5 * (1.0 - (std::f64::consts::PI * i as f64 / PROFILE_POINTS as f64).cos());
             let [a, down, up] = self.skin_axes(u);
             (u, cap_factor(u, self.caps()) * (2.0 * a + down + up) / 4.0)
         };
-        let mut lengths = [0.0; SAMPLES + 1];
-        for i in 1..=SAMPLES {
-            let ((u0, r0), (u1, r1)) = (sample(i - 1), sample(i));
-            lengths[i] = lengths[i - 1] + f64::hypot((near - far) * (u1 - u0), r1 - r0);
+        let (mut samples, mut before) = ([[0.0; 2]; PROFILE_POINTS + 1], sample(0));
+        samples[0][0] = before.0;
+        for i in 1..=PROFILE_POINTS {
+            let ((u0, r0), (u1, r1)) = (before, sample(i));
+            samples[i] = [u1, samples[i - 1][1] + f64::hypot((near - far) * (u1 - u0), r1 - r0)];
+            before = (u1, r1);
         }
-        let wanted = s * lengths[SAMPLES];
-        let i = lengths.partition_point(|&l| l < wanted).clamp(1, SAMPLES);
-        let part = (wanted - lengths[i - 1]) / (lengths[i] - lengths[i - 1]);
-        Self::mix(part, sample(i - 1).0, sample(i).0)
+        samples
     }
 
     /// Length of the skin's profile from pole to pole and its mean girth, m.
@@ -254,6 +246,37 @@ impl SegmentShape {
         let k = length(across, beyond);
         let slope = length(across * steepness, beyond / cap);
         if slope < 1e-12 { -a.min(down).min(up) } else { k * (k - 1.0) / slope }
+    }
+}
+
+/// Samples of the mean profile of the skin.
+const PROFILE_POINTS: usize = 128;
+
+/// The tissue of a segment, parametrised from bone to skin.
+pub struct Tissue<'a> {
+    shape: &'a SegmentShape,
+    profile: [[f64; 2]; PROFILE_POINTS + 1],
+}
+
+impl Tissue<'_> {
+    /// A point of the tissue: `depth` from 0 on the bone to 1 on the skin, `s` from 0 to 1 from the proximal to the
+    /// distal pole by arc length of the skin, `t` in [0, 1) around from the palmar side, where the spacing is smaller.
+    pub fn point(&self, depth: f64, s: f64, t: f64) -> Vec3 {
+        let (u, theta) = (self.part_at(s), angle(t));
+        let shape = self.shape;
+        let bone = shape.place(u, theta, shape.bone_height(u), shape.bone_radius(u, theta));
+        bone + depth * (shape.on_skin(u, theta) - bone)
+    }
+
+    /// Fraction of the axis at the fraction `s` of the skin's arc length from pole to pole, along the mean profile.
+    fn part_at(&self, s: f64) -> f64 {
+        if s <= 0.0 || s >= 1.0 {
+            return s.clamp(0.0, 1.0);
+        }
+        let wanted = s * self.profile[PROFILE_POINTS][1];
+        let i = self.profile.partition_point(|[_, length]| *length < wanted).clamp(1, PROFILE_POINTS);
+        let [[u0, l0], [u1, l1]] = [self.profile[i - 1], self.profile[i]];
+        SegmentShape::mix((wanted - l0) / (l1 - l0), u0, u1)
     }
 }
 

@@ -1,7 +1,7 @@
 use super::coupling::Wrench;
 use crate::math::{Pose, Vec3, exp};
 
-/// Admittance control: the device measures the force of the hand and is told where to go. The motion is that of a virtual mass with damping, acted on by the
+/// Admittance control: the device measures the force of the hand and receives a target pose. The motion is that of a virtual mass with damping, acted on by the
 /// hand and the scene (the mode of Duriez 2004, §5.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Admittance {
@@ -19,7 +19,7 @@ pub struct Admittance {
     pub turn_limit: f64,
 }
 
-/// Where an admittance-controlled device is told to be.
+/// Target of an admittance-controlled device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdmittanceState {
     /// Its pose.

@@ -81,7 +81,7 @@ impl BridgeServer {
         let Wrench { force, torque } = if wrench.is_finite() { *wrench } else { Wrench::default() };
         self.sent += 1;
         let bytes = BridgeWrench { sequence: self.sent, time, force, torque, answers }.encode();
-        // A client that is gone is noticed by its silence.
+        // A lost client is detected by its silence.
         let _ = self.socket.send_to(&bytes, address);
     }
 

@@ -66,9 +66,19 @@ pub struct StabilityMargin {
     pub angular: f64,
 }
 
+/// A value of a coupling that is negative or not finite.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("the {name} of the coupling is {value}, expected zero or a positive number")]
+pub struct CouplingError {
+    /// Name of the value.
+    pub name: &'static str,
+    /// The value.
+    pub value: f64,
+}
+
 impl VirtualCoupling {
-    /// Checks every value. The message names the first bad one.
-    pub fn check(&self) -> Result<(), String> {
+    /// Checks every value.
+    pub fn check(&self) -> Result<(), CouplingError> {
         let values = [
             ("stiffness", self.stiffness),
             ("damping", self.damping),
@@ -78,9 +88,7 @@ impl VirtualCoupling {
             ("torque limit", self.torque_limit),
         ];
         match values.iter().find(|(_, v)| !(*v >= 0.0 && v.is_finite())) {
-            Some((name, value)) => {
-                Err(format!("the {name} of the coupling is {value}, expected zero or a positive number"))
-            }
+            Some(&(name, value)) => Err(CouplingError { name, value }),
             None => Ok(()),
         }
     }

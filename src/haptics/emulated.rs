@@ -2,7 +2,7 @@ use super::coupling::Wrench;
 use super::guard::DeviceSample;
 use crate::math::{Pose, Vec3, exp, log};
 
-/// A person's hand on a device: a mass, held to a moving place by a spring and a damper. The place is where the person wants to be; the person feels the force of the device at once, and
+/// A person's hand on a device: a mass, held at a moving target by a spring and a damper. The target is the intended position; the person feels the force of the device at once, and
 /// the device answers after a delay.
 ///
 /// Orders of magnitude: 0.1 to 0.5 kg, 1 to 10 N·s/m and 50 to 500 N/m for a hand that holds a stylus.
@@ -59,9 +59,9 @@ impl EmulatedHand {
         Self { dynamics, pose, velocity: [Vec3::zeros(); 2], queue, time: 0.0, received: 0.0 }
     }
 
-    /// Moves by one step of the loop with the wrench that the device is now told; `aim` is where the person wants to be.
-    pub fn step(&mut self, told: &Wrench, aim: &Pose, h: f64) {
-        self.queue.push_back(*told);
+    /// Moves by one step of the loop with the wrench sent to the device now; `aim` is the intended position.
+    pub fn step(&mut self, commanded: &Wrench, aim: &Pose, h: f64) {
+        self.queue.push_back(*commanded);
         let wrench = self.queue.pop_front().unwrap_or_default();
         let (dt, d) = (h / SUBSTEPS as f64, &self.dynamics);
         for _ in 0..SUBSTEPS {

@@ -1,12 +1,20 @@
 use crate::math::{Pose, Vec3, log};
 
-/// What a device says about itself.
+/// Status that a device reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceSample {
     /// Time stamp of the device, s. It grows with every new sample, also of a hand that is held still.
     pub time: f64,
     /// Where it is.
     pub pose: Pose,
+}
+
+impl DeviceSample {
+    /// Whether all of it is finite and the rotation is one.
+    pub fn is_sound(&self) -> bool {
+        let place = self.pose.translation.vector.iter().chain(self.pose.rotation.coords.iter());
+        place.chain([&self.time]).all(|x| x.is_finite()) && (self.pose.rotation.norm() - 1.0).abs() < 1e-3
+    }
 }
 
 /// What is wrong with a device.
@@ -71,11 +79,11 @@ impl DeviceGuard {
         }
     }
 
-    /// Takes in what the device last sent, if anything, at the time `now` of the loop.
+    /// Checks the newest sample of the device, if there is one, at the time `now` of the loop.
     pub fn push(&mut self, sample: Option<&DeviceSample>, now: f64) {
         self.motion = [Vec3::zeros(); 2];
         let fault = match sample {
-            Some(s) if !is_sound(s) => Some(DeviceFault::NotFinite),
+            Some(s) if !s.is_sound() => Some(DeviceFault::NotFinite),
             Some(s) => self.take(s, now),
             None => self.silence(now),
         };
@@ -142,7 +150,7 @@ impl DeviceGuard {
         self.fault
     }
 
-    /// How often something went wrong.
+    /// Number of faults.
     pub fn faults(&self) -> u64 {
         self.faults
     }
@@ -151,9 +159,4 @@ impl DeviceGuard {
     pub fn trust(&self, now: f64) -> f64 {
         if self.fault.is_some() { 0.0 } else { ((now - self.good_since) / self.options.recovery).clamp(0.0, 1.0) }
     }
-}
-
-fn is_sound(sample: &DeviceSample) -> bool {
-    let place = sample.pose.translation.vector.iter().chain(sample.pose.rotation.coords.iter());
-    place.chain([&sample.time]).all(|x| x.is_finite()) && (sample.pose.rotation.norm() - 1.0).abs() < 1e-3
 }

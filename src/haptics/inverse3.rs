@@ -22,7 +22,7 @@ pub enum Inverse3Error {
 }
 
 /// How long a read waits, so that a loop notices a silent service.
-const PATIENCE: Duration = Duration::from_millis(5);
+const READ_TIMEOUT: Duration = Duration::from_millis(5);
 
 /// A client of the local service of the Haply Inverse3: one state in, one force out.
 pub struct Inverse3Client {
@@ -40,7 +40,7 @@ impl Inverse3Client {
         stream.set_read_timeout(Some(Duration::from_secs(2))).map_err(no_service)?;
         let (socket, _) = tungstenite::client(format!("ws://{address}/"), stream)
             .map_err(|e| Inverse3Error::Socket(e.to_string()))?;
-        socket.get_ref().set_read_timeout(Some(PATIENCE)).map_err(no_service)?;
+        socket.get_ref().set_read_timeout(Some(READ_TIMEOUT)).map_err(no_service)?;
         Ok(Self { socket, force_limit, bad: 0 })
     }
 
@@ -70,7 +70,7 @@ impl Inverse3Client {
     }
 }
 
-/// An error that only says that nothing has come yet is none.
+/// A timeout without data is not an error.
 fn quiet(error: tungstenite::Error) -> Result<(), Inverse3Error> {
     use std::io::ErrorKind::{TimedOut, WouldBlock};
     match error {

@@ -1,14 +1,15 @@
-//! Rank 7: force-feedback devices: coupling to a tool of the scene, passivity, safety, and the links to devices.
+//! Rank 3: force-feedback devices: coupling to a tool of the scene, passivity, safety, and the links to devices.
 //!
 //! One step of a haptic loop is [`HapticLoop::step`]: the sample of the device goes through [`DeviceGuard`], [`VirtualCoupling`] and
 //! [`PassivityController`], and comes back as a force and a torque. Times are given, so nothing in it waits and it runs in lockstep as well as in a
-//! thread of its own. Threads exchange the newest value through [`latest`]. [`EmulatedHand`] is a device without hardware.
+//! separate thread. Threads exchange the newest value through [`latest`]. [`EmulatedHand`] is a device without hardware.
 //! [`BridgeServer`] and [`Inverse3Client`] are the links.
 
 mod admittance;
 mod bridge;
 mod coupling;
 mod emulated;
+mod frame;
 mod guard;
 mod inverse3;
 mod latest;
@@ -18,8 +19,9 @@ mod step;
 
 pub use admittance::{Admittance, AdmittanceState};
 pub use bridge::{BridgeError, BridgeServer};
-pub use coupling::{StabilityMargin, VirtualCoupling, Wrench};
+pub use coupling::{CouplingError, StabilityMargin, VirtualCoupling, Wrench};
 pub use emulated::{EmulatedHand, HandDynamics};
+pub use frame::{DeviceFrame, DeviceMap};
 pub use guard::{DeviceFault, DeviceGuard, DeviceSample, GuardOptions};
 pub use inverse3::{EmulatedInverse3, Inverse3Client, Inverse3Error};
 pub use latest::{Reader, Writer, latest};

@@ -4,7 +4,7 @@ use super::coupling::Wrench;
 
 /// Observer and controller of passivity in the time domain (Hannaford and Ryu 2002), for translation and for rotation.
 ///
-/// The force `f` that the device was told is held until the next sample, so the energy that the virtual side absorbed in a period is exactly
+/// The force `f` sent to the device is held until the next sample, so the energy that the virtual side absorbed in a period is exactly
 /// `−f · Δx` with the motion `Δx` of the device in it. Where the sum falls below zero the virtual side has given out energy that it never received. The
 /// controller then adds the damping `α = −E / (T |v|²)`, which takes the energy back in the next period if the device keeps its velocity.
 ///
@@ -21,7 +21,7 @@ struct Channel {
     energy: f64,
     least: f64,
     dissipated: f64,
-    told: Vec3,
+    commanded: Vec3,
 }
 
 /// Speeds below this do not dissipate, m/s and rad/s.
@@ -33,10 +33,10 @@ impl PassivityController {
         Self { channels: [Channel::default(); 2], limits }
     }
 
-    /// Takes in how the device moved, in metres and radians, since it was told the last wrench.
+    /// Records the motion of the device, in metres and radians, since the last wrench was sent.
     pub fn observe(&mut self, motion: &[Vec3; 2]) {
         for (channel, moved) in self.channels.iter_mut().zip(motion) {
-            channel.energy -= channel.told.dot(moved);
+            channel.energy -= channel.commanded.dot(moved);
             channel.least = channel.least.min(channel.energy);
         }
     }
@@ -55,10 +55,10 @@ impl PassivityController {
         self.tell(Wrench { force: out[0], torque: out[1] })
     }
 
-    /// Notes what the device was told, where something else than [`Self::control`] decided it.
+    /// Sets the wrench sent to the device, where something else than [`Self::control`] decided it.
     pub fn tell(&mut self, wrench: Wrench) -> Wrench {
-        self.channels[0].told = wrench.force;
-        self.channels[1].told = wrench.torque;
+        self.channels[0].commanded = wrench.force;
+        self.channels[1].commanded = wrench.torque;
         wrench
     }
 

@@ -1,5 +1,7 @@
+use crate::math::Vec3;
+
 /// Bins of the histogram of periods. Each is a hundredth of the nominal period wide; the last holds all longer ones.
-const BINS: usize = 1001;
+const PERIOD_BINS: usize = 1001;
 
 /// Periods of a loop, without allocation while it runs.
 #[derive(Clone, Debug)]
@@ -11,6 +13,7 @@ pub struct LoopStatistics {
     missed: u64,
     count: u64,
     gap: f64,
+    peak: f64,
 }
 
 /// What a loop did.
@@ -30,30 +33,37 @@ pub struct LoopReport {
     pub missed_deadlines: u64,
     /// Largest difference between the forces of the haptic and the simulation loop, N.
     pub force_difference: f64,
+    /// Largest force of the simulation loop, N.
+    pub peak_force: f64,
 }
 
 impl LoopStatistics {
     /// For a loop with this period, s.
     pub fn new(nominal: f64) -> Self {
-        Self { nominal, bins: vec![0; BINS], last: None, longest: 0.0, missed: 0, count: 0, gap: 0.0 }
+        Self { nominal, bins: vec![0; PERIOD_BINS], last: None, longest: 0.0, missed: 0, count: 0, gap: 0.0, peak: 0.0 }
     }
 
     /// A step begins.
     pub fn tick(&mut self, now: f64) {
         if let Some(last) = self.last {
-            let period = now - last;
-            let bin = (100.0 * period / self.nominal).clamp(0.0, (BINS - 1) as f64) as usize;
-            self.bins[bin] = self.bins[bin].saturating_add(1);
-            self.longest = self.longest.max(period);
-            self.missed += u64::from(period > 1.5 * self.nominal);
-            self.count += 1;
+            self.record(now - last);
         }
         self.last = Some(now);
     }
 
+    /// A period, or another duration of a step, s.
+    pub fn record(&mut self, period: f64) {
+        let bin = (100.0 * period / self.nominal).clamp(0.0, (PERIOD_BINS - 1) as f64) as usize;
+        self.bins[bin] = self.bins[bin].saturating_add(1);
+        self.longest = self.longest.max(period);
+        self.missed += u64::from(period > 1.5 * self.nominal);
+        self.count += 1;
+    }
+
     /// The forces of both loops on the same tool, N.
-    pub fn compare(&mut self, haptic: f64, simulated: f64) {
-        self.gap = self.gap.max((haptic - simulated).abs());
+    pub fn compare(&mut self, haptic: &Vec3, simulated: &Vec3) {
+        self.gap = self.gap.max((haptic - simulated).norm());
+        self.peak = self.peak.max(simulated.norm());
     }
 
     /// Upper edge of the bin in which a part of the periods is reached.
@@ -63,7 +73,7 @@ impl LoopStatistics {
         for (i, n) in self.bins.iter().enumerate() {
             seen += u64::from(*n);
             if seen >= wanted && seen > 0 {
-                return if i + 1 == BINS { self.longest } else { (i + 1) as f64 * self.nominal / 100.0 };
+                return if i + 1 == PERIOD_BINS { self.longest } else { (i + 1) as f64 * self.nominal / 100.0 };
             }
         }
         0.0
@@ -79,6 +89,7 @@ impl LoopStatistics {
             longest: self.longest,
             missed_deadlines: self.missed,
             force_difference: self.gap,
+            peak_force: self.peak,
         }
     }
 }

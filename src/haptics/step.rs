@@ -2,7 +2,8 @@ use super::coupling::{VirtualCoupling, Wrench};
 use super::guard::{DeviceFault, DeviceGuard, DeviceSample, GuardOptions};
 use super::passivity::PassivityController;
 use super::statistics::{LoopReport, LoopStatistics};
-use crate::math::{Pose, Vec3};
+use crate::math::{Pose, Vec3, exp, log};
+use crate::problem::Guide;
 
 /// Settings of a haptic loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +59,7 @@ pub struct HapticLoop {
     guard: DeviceGuard,
     passivity: PassivityController,
     statistics: LoopStatistics,
+    held: Option<Pose>,
 }
 
 impl HapticLoop {
@@ -67,15 +69,58 @@ impl HapticLoop {
             guard: DeviceGuard::new(options.guard),
             passivity: PassivityController::new(options.passivity.unwrap_or_default()),
             statistics: LoopStatistics::new(options.period),
+            held: None,
             options,
         }
     }
 
     /// One step at the time `now`, with what the device last sent. The force is zero when the device cannot be trusted.
     pub fn step(&mut self, sample: Option<&DeviceSample>, tool: &ToolState, now: f64) -> HapticOutput {
+        self.listen(sample, now);
+        self.answer(tool, now)
+    }
+
+    /// First half of a step: processes the newest sample of the device.
+    pub fn listen(&mut self, sample: Option<&DeviceSample>, now: f64) {
         self.statistics.tick(now);
         self.guard.push(sample, now);
         self.passivity.observe(self.guard.motion());
+    }
+
+    /// Holds the tool at a pose until the device is trusted.
+    pub fn hold(&mut self, pose: &Pose) {
+        self.held = Some(*pose);
+    }
+
+    /// The coupling as a spring that a tool is moved with in the coming step. While the device cannot be trusted the tool is held where
+    /// it last was; afterwards it is led back to the device. `None` if there was no pose yet.
+    pub fn guide(&mut self, now: f64) -> Option<Guide> {
+        let trust = self.guard.trust(now);
+        let (pose, velocity) = match (self.guard.pose(), self.held) {
+            (Some(pose), Some(held)) if trust < 1.0 => {
+                let turn = log(&(pose.rotation * held.rotation.inverse()));
+                let place = held.translation.vector.lerp(&pose.translation.vector, trust);
+                let led = Pose::from_parts(place.into(), exp(&(trust * turn)) * held.rotation);
+                (led, self.guard.velocity().map(|v| trust * v))
+            }
+            (Some(pose), _) => {
+                self.held = Some(*pose);
+                (*pose, *self.guard.velocity())
+            }
+            (None, held) => (held?, [Vec3::zeros(); 2]),
+        };
+        let c = &self.options.coupling;
+        Some(Guide {
+            pose,
+            velocity,
+            stiffness: [c.stiffness, c.angular_stiffness],
+            damping: [c.damping, c.angular_damping],
+            limits: [c.force_limit, c.torque_limit],
+        })
+    }
+
+    /// Second half of a step: the wrenches for a tool that has moved with [`Self::guide`].
+    pub fn answer(&mut self, tool: &ToolState, now: f64) -> HapticOutput {
         let coupled = match self.guard.pose() {
             Some(pose) => {
                 let device = (pose, self.guard.velocity());
@@ -105,6 +150,16 @@ impl HapticLoop {
     /// The guard of the device.
     pub fn guard(&self) -> &DeviceGuard {
         &self.guard
+    }
+
+    /// Settings.
+    pub fn options(&self) -> &HapticOptions {
+        &self.options
+    }
+
+    /// Compares the forces of both loops on the tool, N.
+    pub fn compare(&mut self, haptic: &Vec3, simulated: &Vec3) {
+        self.statistics.compare(haptic, simulated);
     }
 
     /// Periods and deadlines.

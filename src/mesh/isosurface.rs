@@ -38,10 +38,10 @@ const FARTHEST: f64 = 0.5;
 ///
 /// Surface nets: a vertex in every cell that the surface crosses, a quad around every edge of the grid that it crosses. The
 /// quads are the faces between samples inside and samples outside, so the result is closed, and it is a manifold once no two
-/// samples inside touch at an edge or a corner only (see `Samples::mend`). Vertices end on the zero set; details smaller
+/// samples inside touch at an edge or a corner only (see `GridSamples::mend`). Vertices end on the zero set; details smaller
 /// than a cell are lost. The samples at the border count as outside: a surface that leaves the grid is cut off and closed.
 pub fn polygonise(grid: Grid, distance: impl Fn(&Vec3) -> f64) -> SurfaceMesh {
-    let mut samples = Samples::new(grid, &distance);
+    let mut samples = GridSamples::new(grid, &distance);
     samples.mend();
     let mut mesh = SurfaceMesh::default();
     let mut vertex_in = vec![u32::MAX; samples.values.len()];
@@ -102,14 +102,14 @@ fn corner(c: usize) -> [usize; 3] {
     [c & 1, c >> 1 & 1, c >> 2 & 1]
 }
 
-struct Samples {
+struct GridSamples {
     grid: Grid,
     size: [usize; 3],
     stride: [usize; 3],
     values: Vec<f64>,
 }
 
-impl Samples {
+impl GridSamples {
     fn new(grid: Grid, distance: &impl Fn(&Vec3) -> f64) -> Self {
         let size = grid.cells.map(|n| n + 1);
         let stride = [1, size[0], size[0] * size[1]];

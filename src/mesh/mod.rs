@@ -10,6 +10,8 @@
 //! ```
 
 mod ball;
+mod clip;
+mod grid;
 mod isosurface;
 mod revolved;
 mod shell;
@@ -17,8 +19,9 @@ mod surface;
 mod tetrahedra;
 
 pub use ball::ball;
+pub use clip::{Clip, ClipFault, pipe};
 pub use isosurface::{Grid, polygonise};
 pub use revolved::{Ring, revolved};
 pub use shell::{ShellGrid, shell};
 pub use surface::{SolidMoments, SurfaceMesh, SurfaceVertexMap};
-pub use tetrahedra::{MeshFault, TetMesh, block, blocks};
+pub use tetrahedra::{MeshFault, NodeMap, TetMesh, block, blocks};

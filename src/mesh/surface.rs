@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::math::{Mat3, Vec3};
 
@@ -134,6 +134,82 @@ impl SurfaceMesh {
 
     /// Number of connected components.
     pub fn components(&self) -> usize {
+        let roots = self.component_roots();
+        (0..).zip(&roots).filter(|&(v, &root)| v == root).count()
+    }
+
+    /// The connected components as meshes of their own, in the order of their first vertices.
+    pub fn pieces(&self) -> Vec<Self> {
+        let roots = self.component_roots();
+        let (mut pieces, mut numbers) = (Vec::new(), vec![(0, 0); self.vertices.len()]);
+        let mut known = BTreeMap::new();
+        for (v, root) in roots.iter().enumerate() {
+            let piece = *known.entry(root).or_insert(pieces.len());
+            if piece == pieces.len() {
+                pieces.push(Self::default());
+            }
+            numbers[v] = (piece, pieces[piece].vertices.len() as u32);
+            pieces[piece].vertices.push(self.vertices[v]);
+        }
+        for corners in &self.triangles {
+            pieces[numbers[corners[0] as usize].0].triangles.push(corners.map(|v| numbers[v as usize].1));
+        }
+        pieces.retain(|piece| !piece.triangles.is_empty());
+        pieces
+    }
+
+    /// The same surface with no edge longer than some length, of which only edges that are longer are split: the longest first, in the middle.
+    /// Stops when there are as many vertices as allowed.
+    pub fn with_short_edges(&self, longest: f64, most_vertices: usize) -> Self {
+        let mut mesh = self.clone();
+        // Triangles at each edge, and long edges by length. Lengths are positive, so their bits are ordered as they are.
+        let mut at_edge: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+        let mut long = BinaryHeap::new();
+        let key = |a: u32, b: u32| (a.min(b), a.max(b));
+        let length = |mesh: &Self, (a, b): (u32, u32)| (mesh.vertices[a as usize] - mesh.vertices[b as usize]).norm();
+        for (t, corners) in (0..).zip(&self.triangles) {
+            for i in 0..3 {
+                at_edge.entry(key(corners[i], corners[(i + 1) % 3])).or_default().push(t);
+            }
+        }
+        let look_at = |long: &mut BinaryHeap<_>, mesh: &Self, edge: (u32, u32)| {
+            let own = length(mesh, edge);
+            if own > longest {
+                long.push((own.to_bits(), edge));
+            }
+        };
+        at_edge.keys().for_each(|&edge| look_at(&mut long, &mesh, edge));
+        while let Some((_, edge)) = long.pop() {
+            let middle = mesh.vertices.len() as u32;
+            if mesh.vertices.len() >= most_vertices {
+                break;
+            }
+            mesh.vertices.push(0.5 * (mesh.vertices[edge.0 as usize] + mesh.vertices[edge.1 as usize]));
+            for t in at_edge.remove(&edge).unwrap_or_default() {
+                let corners = mesh.triangles[t as usize];
+                let i = (0..2).find(|&i| key(corners[i], corners[i + 1]) == edge).unwrap_or(2);
+                let [a, b, c] = [corners[i], corners[(i + 1) % 3], corners[(i + 2) % 3]];
+                let new = mesh.triangles.len() as u32;
+                mesh.triangles[t as usize] = [a, middle, c];
+                mesh.triangles.push([middle, b, c]);
+                at_edge.entry(key(b, c)).or_default().iter_mut().for_each(|own| {
+                    if *own == t {
+                        *own = new;
+                    }
+                });
+                at_edge.entry(key(a, middle)).or_default().push(t);
+                at_edge.entry(key(middle, b)).or_default().push(new);
+                at_edge.entry(key(middle, c)).or_default().extend([t, new]);
+                look_at(&mut long, &mesh, key(middle, c));
+            }
+            look_at(&mut long, &mesh, key(edge.0, middle));
+            look_at(&mut long, &mesh, key(middle, edge.1));
+        }
+        mesh
+    }
+
+    /// One vertex of each component, for each vertex.
+    fn component_roots(&self) -> Vec<u32> {
         let mut parent: Vec<u32> = (0..self.vertices.len() as u32).collect();
         fn root(parent: &mut [u32], mut v: u32) -> u32 {
             while parent[v as usize] != v {
@@ -148,7 +224,7 @@ impl SurfaceMesh {
                 parent[p as usize] = q;
             }
         }
-        (0..self.vertices.len() as u32).filter(|&v| root(&mut parent, v) == v).count()
+        (0..self.vertices.len() as u32).map(|v| root(&mut parent, v)).collect()
     }
 
     /// Splits every edge into `parts` and every triangle into `parts²`. The vertices of the coarse mesh come first, in
@@ -211,6 +287,33 @@ impl SurfaceMesh {
 mod tests {
     use super::*;
     use crate::mesh::block;
+
+    #[test]
+    fn pieces_are_the_components() {
+        let (mut mesh, _) = block(&Vec3::new(0.3, 0.2, 0.1), [2, 2, 1]).boundary();
+        let (other, _) = block(&Vec3::repeat(0.1), [1, 1, 1]).boundary();
+        let count = mesh.vertices.len() as u32;
+        mesh.vertices.extend(other.vertices.iter().map(|p| p + Vec3::x()));
+        mesh.triangles.extend(other.triangles.iter().map(|t| t.map(|v| v + count)));
+        let pieces = mesh.pieces();
+        let volumes: Vec<f64> = pieces.iter().map(SurfaceMesh::volume).collect();
+        assert!(pieces.len() == 2 && pieces.iter().all(SurfaceMesh::is_closed));
+        assert!((volumes[0] - 0.006).abs() < 1e-12 && (volumes[1] - 0.001).abs() < 1e-12, "{volumes:?}");
+    }
+
+    #[test]
+    fn long_edges_are_split() {
+        let (coarse, _) = block(&Vec3::new(0.3, 0.2, 0.01), [1, 1, 1]).boundary();
+        let fine = coarse.with_short_edges(0.02, 10_000);
+        let longest = (0..fine.triangles.len()).flat_map(|t| {
+            let corners = fine.corners(t);
+            (0..3).map(move |i| (corners[i] - corners[(i + 1) % 3]).norm())
+        });
+        assert!(longest.fold(0.0, f64::max) <= 0.02 && fine.is_closed());
+        assert!((fine.area() - coarse.area()).abs() < 1e-12 && (fine.volume() - coarse.volume()).abs() < 1e-15);
+        assert_eq!(coarse.with_short_edges(0.02, 100).vertices.len(), 100);
+        assert_eq!(coarse.with_short_edges(1.0, 10_000), coarse);
+    }
 
     #[test]
     fn refining_keeps_area_volume_and_the_map() {

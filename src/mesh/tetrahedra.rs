@@ -1,7 +1,21 @@
-use std::collections::BTreeMap;
-
-use super::SurfaceMesh;
+use super::{SurfaceMesh, grid};
 use crate::math::Vec3;
+
+/// A point as a weighted sum of four nodes. The weights sum to one; a point outside its tetrahedron has a negative one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NodeMap {
+    /// Nodes of the tetrahedral mesh.
+    pub nodes: [u32; 4],
+    /// Their weights.
+    pub weights: [f64; 4],
+}
+
+impl NodeMap {
+    /// The weighted sum of a field over the nodes.
+    pub fn sum(&self, field: &[Vec3]) -> Vec3 {
+        (0..4).map(|i| self.weights[i] * field[self.nodes[i] as usize]).sum()
+    }
+}
 
 /// A tetrahedral mesh. Every tetrahedron is positively oriented: `(b−a) · ((c−a) × (d−a)) > 0`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -112,16 +126,19 @@ impl TetMesh {
 
     /// The boundary faces, wound outward, in a fixed order.
     pub fn boundary_faces(&self) -> Vec<[u32; 3]> {
-        let mut seen: BTreeMap<[u32; 3], Option<(usize, [u32; 3])>> = BTreeMap::new();
+        let mut sides = Vec::with_capacity(4 * self.tets.len());
         for (tet, corners) in self.tets.iter().enumerate() {
             for face in FACES {
                 let face = face.map(|i| corners[i]);
                 let mut key = face;
                 key.sort_unstable();
-                seen.entry(key).and_modify(|twice| *twice = None).or_insert(Some((tet, face)));
+                sides.push((key, tet, face));
             }
         }
-        let mut faces: Vec<_> = seen.into_values().flatten().collect();
+        sides.sort_unstable_by_key(|&(key, tet, _)| (key, tet));
+        // A face between two tetrahedra is listed twice.
+        let single = sides.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() == 1);
+        let mut faces: Vec<_> = single.map(|same| (same[0].1, same[0].2)).collect();
         faces.sort_by_key(|&(tet, _)| tet);
         faces.into_iter().map(|(_, face)| face).collect()
     }
@@ -139,34 +156,11 @@ pub fn block(size: &Vec3, cells: [usize; 3]) -> TetMesh {
 
 /// A subset of the cells of a box, six tetrahedra each: tables, bars and stairs.
 pub fn blocks(size: &Vec3, cells: [usize; 3], wanted: impl Fn([usize; 3]) -> bool) -> TetMesh {
-    let [nx, ny, nz] = cells;
-    let mut numbers = BTreeMap::new();
-    let mut mesh = TetMesh::default();
-    let mut node = |at: [usize; 3]| -> u32 {
-        *numbers.entry(at).or_insert_with(|| {
-            let t = Vec3::new(at[0] as f64 / nx as f64, at[1] as f64 / ny as f64, at[2] as f64 / nz as f64);
-            mesh.nodes.push(size.component_mul(&t));
-            mesh.nodes.len() as u32 - 1
-        })
+    let place = |at: [usize; 3]| {
+        let part = Vec3::from_fn(|i, _| at[i] as f64 / cells[i] as f64);
+        size.component_mul(&part)
     };
-    // Six tetrahedra around the diagonal from corner 0 to corner 7: Kuhn's split, conforming between cells.
-    const PATHS: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]];
-    let all = (0..nx).flat_map(|i| (0..ny).flat_map(move |j| (0..nz).map(move |k| [i, j, k])));
-    for cell in all.filter(|&cell| wanted(cell)) {
-        for (p, path) in PATHS.iter().enumerate() {
-            let mut at = cell;
-            let mut tet = [node(cell); 4];
-            for (step, &axis) in path.iter().enumerate() {
-                at[axis] += 1;
-                tet[step + 1] = node(at);
-            }
-            if p >= 3 {
-                tet.swap(2, 3);
-            }
-            mesh.tets.push(tet);
-        }
-    }
-    mesh
+    grid::cells(cells, [false; 3], wanted, |at| at, place)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, Vector2, Vector3};
 use std::ops::Range;
 
 use super::contensou::{ContactPatch, FrictionModel, PatchPoint};
@@ -40,7 +40,7 @@ pub struct ConvexProblem {
     /// Values of the compliances, row by row.
     pub compliance_values: Vec<f64>,
     /// Jacobians of contacts and attachments.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<JacobianSegment>,
     /// Their columns.
     pub entries: Vec<Entry>,
     /// The contacts.
@@ -80,7 +80,7 @@ pub struct Compliance {
 
 /// The part of a Jacobian that belongs to one block of unknowns.
 #[derive(Clone, Copy, Debug)]
-pub struct Segment {
+pub struct JacobianSegment {
     /// The block.
     pub block: u32,
     /// First and one past the last of its entries, in ascending order of unknowns.
@@ -101,13 +101,16 @@ pub struct Entry {
 /// With thickness `L`, modulus `M` and area `S` a strain `e` takes the pressure `f/S = M e / (1 − e)`, so `f = (δ/c) / (1 − δ/L)` with
 /// `c = L/(M S)`. Beyond [`NormalLaw::FULL`] of the thickness the stiffness is constant, so that the force is finite
 /// for any initial
-/// state. An infinite thickness is a linear spring.
+/// state. An infinite thickness is a linear spring. With a `backing` the two springs are in series; the force is still
+/// convex in the compression, because the compression of each is concave in the force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NormalLaw {
-    /// `c`, m/N.
+    /// `c`, m/N; zero if there is only a backing.
     pub softness: f64,
     /// `L`, m.
     pub thickness: f64,
+    /// The surface of an elastic object.
+    pub backing: Option<CubicSpring>,
 }
 
 impl NormalLaw {
@@ -119,11 +122,115 @@ impl NormalLaw {
         if depth <= 0.0 {
             return (0.0, 0.0);
         }
+        match self.backing {
+            None => self.foundation(depth),
+            Some(backing) if self.softness == 0.0 => backing.force(depth),
+            Some(backing) => self.in_series(&backing, depth),
+        }
+    }
+
+    /// Compliance of the initial state, m/N.
+    pub fn initial_softness(&self) -> f64 {
+        self.softness + self.backing.map_or(0.0, |backing| 1.0 / backing.stiffness)
+    }
+
+    /// Compression up to which the law stiffens, m; infinite for a linear spring.
+    pub fn limit(&self) -> f64 {
+        let foundation = if self.softness > 0.0 { Self::FULL * self.thickness } else { 0.0 };
+        foundation + self.backing.map_or(0.0, |backing| backing.limit)
+    }
+
+    fn foundation(&self, depth: f64) -> (f64, f64) {
         let full = Self::FULL * self.thickness;
         let (inner, k) = (depth.min(full), 1.0 / self.softness);
         let left = 1.0 - inner / self.thickness;
         let stiffness = k / (left * left);
         (k * inner / left + stiffness * (depth - inner), stiffness)
+    }
+
+    /// Divides the compression so that both springs have the same force: Newton's method, kept within a bracket.
+    fn in_series(&self, backing: &CubicSpring, depth: f64) -> (f64, f64) {
+        const STEPS: usize = 80;
+        const ROUNDING: f64 = 1e-15;
+        let (mut low, mut high) = (0.0, depth);
+        let mut own = depth * self.softness / self.initial_softness();
+        let mut at = (self.foundation(own), backing.force(depth - own));
+        for _ in 0..STEPS {
+            let ((f, k), (g, l)) = at;
+            if f > g {
+                high = own;
+            } else {
+                low = own;
+            }
+            let next = own - (f - g) / (k + l);
+            let next = if next > low && next < high { next } else { 0.5 * (low + high) };
+            if (next - own).abs() <= ROUNDING * depth {
+                break;
+            }
+            own = next;
+            at = (self.foundation(own), backing.force(depth - own));
+        }
+        let ((f, k), (g, l)) = at;
+        ((l * f + k * g) / (k + l), k * l / (k + l))
+    }
+}
+
+/// A spring that stiffens: `f = k δ + c δ³`, the static Duffing equation (Luo 2007, eq. 1). Beyond `limit` the stiffness is
+/// constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicSpring {
+    /// `k`, N/m.
+    pub stiffness: f64,
+    /// `c`, N/m³; not negative, so that the force is convex.
+    pub cubic: f64,
+    /// Compression up to which it stiffens, m.
+    pub limit: f64,
+}
+
+impl CubicSpring {
+    /// Force and stiffness at a compression, N and N/m.
+    pub fn force(&self, depth: f64) -> (f64, f64) {
+        if depth <= 0.0 {
+            return (0.0, 0.0);
+        }
+        let d = depth.min(self.limit);
+        let stiffness = self.stiffness + 3.0 * self.cubic * d * d;
+        (d * (self.stiffness + self.cubic * d * d) + stiffness * (depth - d), stiffness)
+    }
+
+    /// Compression under a force, m: the inverse of [`CubicSpring::force`].
+    pub fn depth(&self, force: f64) -> f64 {
+        if force <= 0.0 {
+            return 0.0;
+        }
+        let (most, stiffness) = self.force(self.limit);
+        if force >= most {
+            return self.limit + (force - most) / stiffness;
+        }
+        // The real root of the depressed cubic, in a form without cancellation.
+        let scale = (self.stiffness / (3.0 * self.cubic)).sqrt();
+        let d = 2.0 * scale * ((1.5 * force / (self.stiffness * scale)).asinh() / 3.0).sinh();
+        if d.is_finite() { d } else { force / self.stiffness }
+    }
+
+    /// Compliance under a force, m/N.
+    pub fn compliance(&self, force: f64) -> f64 {
+        1.0 / self.force(self.depth(force).max(f64::MIN_POSITIVE)).1
+    }
+
+    /// The same material on some times the area.
+    pub fn scaled(&self, area: f64) -> Self {
+        Self { stiffness: area * self.stiffness, cubic: area * self.cubic, ..*self }
+    }
+
+    /// Two springs in series as one of the same form. It is exact for equal springs, for linear ones, and at large
+    /// compressions.
+    pub fn in_series(&self, other: &Self) -> Self {
+        let stiffness = self.stiffness * other.stiffness / (self.stiffness + other.stiffness);
+        let part = self.cubic.cbrt() * other.cubic.cbrt();
+        let sum = self.cubic.cbrt() + other.cubic.cbrt();
+        let cubic = if sum > 0.0 { (part / sum).powi(3) } else { 0.0 };
+        Self { stiffness, cubic, limit: self.limit + other.limit }
     }
 }
 
@@ -153,6 +260,8 @@ pub struct ContactTerm {
     pub pressure: f64,
     /// Normal force that bounds its friction, N; it follows `pressure`.
     pub bound: f64,
+    /// Last known friction on the first surface, N.
+    pub friction: Vec3,
 }
 
 impl ContactTerm {
@@ -163,7 +272,7 @@ impl ContactTerm {
         if self.viscosity == 0.0 || gap >= 0.0 {
             return (force, stiffness);
         }
-        let damping = self.viscosity / self.law.softness;
+        let damping = self.viscosity / self.law.initial_softness();
         let total = force + damping * (-gap - self.start_depth);
         if total <= 0.0 { (0.0, 0.0) } else { (total, stiffness + damping) }
     }
@@ -240,6 +349,8 @@ pub struct FrictionPatch {
     pub rows: Vec<f64>,
     /// `z` for `x = 0`.
     pub offset: Vector3<f64>,
+    /// Direction of slip of a single contact, in the unit disc; see `evaluate_point`.
+    direction: Vector2<f64>,
     viscosity: f64,
     gyration: f64,
     torsion: f64,
@@ -260,7 +371,7 @@ pub struct FrictionState {
 }
 
 /// Cells per side of the friction grid; used if a patch has more contacts than cells.
-const PATCH_CELLS: usize = 6;
+const FRICTION_CELLS: usize = 6;
 
 /// Smoothing length of slip relative to `ℓ`: a sticking contact slips by less than this per step.
 const SMOOTH: f64 = 1e-9;
@@ -272,7 +383,7 @@ impl FrictionPatch {
         &mut self,
         members: &[u32],
         contacts: &[ContactTerm],
-        segments: &[Segment],
+        segments: &[JacobianSegment],
         entries: &[Entry],
     ) -> f64 {
         let own = || members[self.members.clone()].iter().map(|&i| &contacts[i as usize]);
@@ -297,8 +408,15 @@ impl FrictionPatch {
         let place = |c: &ContactTerm| [(c.place - centre).dot(&t), (c.place - centre).dot(&s)];
         self.patch.points.clear();
         self.patch.points.extend(own().map(|c| PatchPoint { share: share(c), place: place(c) }));
+        if before <= 0.0 {
+            // The slip of the last step is a good start; that of a new contact is not known.
+            let friction = own().fold(Vec3::zeros(), |sum, c| sum + c.friction);
+            let direction =
+                Vector2::new(-friction.dot(&t), -friction.dot(&s)) / (self.mu * total).max(f64::MIN_POSITIVE);
+            self.direction = direction.cap_magnitude(1.0);
+        }
         self.spins = self.members.len() > 1 && gyration > 1e-12 && self.model != FrictionModel::Coulomb;
-        self.patch.condense(PATCH_CELLS, &mut self.condensed);
+        self.patch.condense(FRICTION_CELLS, &mut self.condensed);
         (self.frame, self.centre, self.pressure, self.gyration) = ([normal, t, s], centre, total, gyration);
         self.torsion = if self.spins { self.condensed.torsion() } else { 0.0 };
         self.viscosity = own().next().map_or(0.0, |c| c.viscosity);
@@ -335,23 +453,18 @@ impl FrictionPatch {
             return FrictionState { displacement: *z, slip: *z, ..Default::default() };
         }
         let k = self.pressure / self.length * (1.0 + self.viscosity);
-        let turn = if self.spins { k * self.gyration } else { 0.0 };
-        let springs = Vector3::new(k, k, turn);
-        let (trial, bound) = (springs.component_mul(z), self.mu * self.pressure);
-        let slide = trial.xy().norm();
-        // Inside the hull of pure sliding and pure spin, a subset of the friction set: no slip.
-        let part = if self.spins { trial.z.abs() / self.torsion } else { 0.0 };
-        if slide + part <= bound {
-            let slip = if self.spins { Vector3::zeros() } else { Vector3::new(0.0, 0.0, z.z) };
-            return FrictionState {
-                displacement: *z,
-                force: -trial,
-                slip,
-                stiffness: Matrix3::from_diagonal(&springs),
-            };
+        let bound = self.mu * self.pressure;
+        if !self.spins {
+            return self.evaluate_point(z, k, bound);
         }
-        let exact = self.spins && self.model == FrictionModel::Exact;
-        let (slip, curvature) = if exact {
+        let springs = Vector3::new(k, k, k * self.gyration);
+        let trial = springs.component_mul(z);
+        // Inside the hull of pure sliding and pure spin, a subset of the friction set: no slip.
+        if trial.xy().norm() + trial.z.abs() / self.torsion <= bound {
+            let stiffness = Matrix3::from_diagonal(&springs);
+            return FrictionState { displacement: *z, force: -trial, slip: Vector3::zeros(), stiffness };
+        }
+        let (slip, curvature) = if self.model == FrictionModel::Exact {
             let smooth = SMOOTH * self.length;
             let compliance = Matrix3::from_diagonal(&springs.map(|k| 1.0 / k));
             let (u, _) = self.condensed.solve(&compliance, z, bound, smooth, &Vector3::zeros());
@@ -360,43 +473,83 @@ impl FrictionPatch {
         } else {
             slip_on_ellipsoid(&springs, z, bound, self.torsion)
         };
-        let mut force = -springs.component_mul(&(z - slip));
+        let force = -springs.component_mul(&(z - slip));
         let mut stiffness = Matrix3::from_diagonal(&springs);
-        if self.spins {
-            let inner = (stiffness + curvature).try_inverse().unwrap_or_else(Matrix3::zeros);
-            stiffness -= stiffness * inner * stiffness;
-        } else {
-            let inner = (stiffness + curvature).fixed_view::<2, 2>(0, 0).try_inverse().unwrap_or_default();
-            for i in 0..2 {
-                for j in 0..2 {
-                    stiffness[(i, j)] -= k * inner[(i, j)] * k;
-                }
-            }
-            force.z = 0.0;
-        }
+        let inner = (stiffness + curvature).try_inverse().unwrap_or_else(Matrix3::zeros);
+        stiffness -= stiffness * inner * stiffness;
         FrictionState { displacement: *z, force, slip, stiffness }
     }
 
-    /// Replaces the stiffness of a slipping patch by a secant stiffness: the springs `K` times `|f| / |K z|` in the
-    /// norm of `K⁻¹`.
+    /// Friction without torque: a spring of stiffness `k` up to the force `bound`.
     ///
-    /// The force of a slipping contact is constant, so Newton's step overshoots the sticking state, and with many
-    /// contacts the line search stops at one of them after another. For a single contact `U` is a function of `|z|`
-    /// whose slope divided by `|z|` decreases, so the quadratic with the secant stiffness is an upper bound: its
-    /// minimum lowers the cost without a line search. Patches of several contacts are unchanged unless `aggregates`.
-    pub fn take_secant(&mut self, aggregates: bool) {
-        let slips = if self.spins { self.state.slip.norm() } else { self.state.slip.xy().norm() };
-        if self.pressure <= 0.0 || slips == 0.0 || (self.spins && !aggregates) {
+    /// With `θ = max(|z|, bound/k)` the force is `−bound z/θ`. While it slips it does not depend on `|z|`, so the step of Newton's method
+    /// overshoots the sticking state, and with many contacts the line search stops at the kink of one after another. Written with the
+    /// direction `w` as an unknown of its own, `w θ = z`, and linearised in both (Chan, Golub, Mulet 1999, for total
+    /// variation), the stiffness is
+    ///
+    /// ```text
+    /// bound/θ (1 − ½ (w zᵀ + z wᵀ)/|z|)
+    /// ```
+    ///
+    /// It is that of Newton's method at the solution, where `w = z/|z|`, and the secant stiffness where `w = 0`. It is positive
+    /// semidefinite for `|w| ≤ 1`.
+    fn evaluate_point(&self, z: &Vector3<f64>, k: f64, bound: f64) -> FrictionState {
+        let (slide, own) = (z.xy(), Vector3::new(0.0, 0.0, z.z));
+        let length = slide.norm();
+        let mut stiffness = Matrix3::zeros();
+        if k * length <= bound {
+            (0..2).for_each(|i| stiffness[(i, i)] = k);
+            return FrictionState {
+                displacement: *z,
+                force: Vector3::new(-k * z.x, -k * z.y, 0.0),
+                slip: own,
+                stiffness,
+            };
+        }
+        let along = slide / length;
+        for i in 0..2 {
+            for j in 0..2 {
+                let mixed = 0.5 * (self.direction[i] * along[j] + along[i] * self.direction[j]);
+                stiffness[(i, j)] = bound / length * (f64::from(i == j) - mixed);
+            }
+        }
+        let slip = slide - bound / k * along;
+        FrictionState {
+            displacement: *z,
+            force: Vector3::new(-bound * along.x, -bound * along.y, 0.0),
+            slip: Vector3::new(slip.x, slip.y, z.z),
+            stiffness,
+        }
+    }
+
+    /// Updates the direction of slip of a single contact by its linearised equation for a step `dz`, limited to the
+    /// unit disc. See `evaluate_point`.
+    pub fn follow_direction(&mut self, z: &Vector3<f64>, dz: &Vector3<f64>) {
+        if self.spins || self.pressure <= 0.0 {
             return;
         }
         let k = self.pressure / self.length * (1.0 + self.viscosity);
-        let springs = Vector3::new(k, k, if self.spins { k * self.gyration } else { 0.0 });
-        let norms = |force: &Vector3<f64>| {
-            (0..3).filter(|&i| springs[i] > 0.0).map(|i| force[i] * force[i] / springs[i]).sum::<f64>().sqrt()
-        };
-        let trial = norms(&springs.component_mul(&self.state.displacement));
+        let (slide, change, stuck) = (z.xy(), dz.xy(), self.mu * self.pressure / k);
+        let length = slide.norm();
+        let mut w = (slide + change) / length.max(stuck);
+        if length > stuck {
+            w -= slide.dot(&change) / (length * length) * self.direction;
+        }
+        self.direction = w.cap_magnitude(1.0);
+    }
+
+    /// Replaces the stiffness of a slipping patch of several contacts by a secant stiffness: the springs `K` times `|f| / |K z|` in the
+    /// norm of `K⁻¹`.
+    pub fn take_secant(&mut self) {
+        if self.pressure <= 0.0 || !self.spins || self.state.slip.norm() == 0.0 {
+            return;
+        }
+        let k = self.pressure / self.length * (1.0 + self.viscosity);
+        let springs = Vector3::new(k, k, k * self.gyration);
+        let norm = |force: &Vector3<f64>| (0..3).map(|i| force[i] * force[i] / springs[i]).sum::<f64>().sqrt();
+        let trial = norm(&springs.component_mul(&self.state.displacement));
         if trial > 0.0 {
-            let part = (norms(&self.state.force) / trial).min(1.0);
+            let part = (norm(&self.state.force) / trial).min(1.0);
             self.state.stiffness = Matrix3::from_diagonal(&(part * springs));
         }
     }
@@ -462,6 +615,11 @@ impl ConvexProblem {
         &self.patches[..self.patch_count]
     }
 
+    /// The friction patches.
+    pub fn patches_mut(&mut self) -> &mut [FrictionPatch] {
+        &mut self.patches[..self.patch_count]
+    }
+
     /// Adds a friction patch of the contacts that were pushed to `members` since `first`.
     pub fn push_patch(&mut self, first: usize, mu: f64, length: f64, model: FrictionModel) {
         if self.patch_count == self.patches.len() {
@@ -472,6 +630,7 @@ impl ConvexProblem {
         (patch.members, patch.mu, patch.length, patch.model) = (first..self.members.len(), mu, length, model);
         patch.pressure = 0.0;
         patch.state = FrictionState::default();
+        patch.direction = Vector2::zeros();
         patch.blocks.clear();
         patch.width = 0;
         for &i in &self.members[patch.members.clone()] {
@@ -493,7 +652,7 @@ mod tests {
 
     #[test]
     fn a_foundation_stiffens_and_its_stiffness_is_its_slope() {
-        let law = NormalLaw { softness: 1e-3, thickness: 1e-4 };
+        let law = NormalLaw { softness: 1e-3, thickness: 1e-4, backing: None };
         assert_eq!(law.force(-1e-5), (0.0, 0.0));
         assert!((law.force(1e-9).0 - 1e-6).abs() < 1e-10, "linear at first");
         for depth in [1e-6, 3e-5, 8e-5, 9.4e-5, 2e-4, 5e-3] {
@@ -501,8 +660,51 @@ mod tests {
             let difference = (law.force(depth + step).0 - law.force(depth - step).0) / (2.0 * step);
             assert!((k - difference).abs() < 1e-4 * k, "{k} {difference} at {depth}");
         }
-        let hard = NormalLaw { softness: 1e-7, thickness: f64::INFINITY };
+        let hard = NormalLaw { softness: 1e-7, thickness: f64::INFINITY, backing: None };
         assert!((hard.force(1e-6).0 - 10.0).abs() < 1e-9 && (hard.force(1e-6).1 - 1e7).abs() < 1e-3);
+    }
+
+    const SPRING: CubicSpring = CubicSpring { stiffness: 40.0, cubic: 3e8, limit: 0.02 };
+
+    #[test]
+    fn a_cubic_spring_has_the_force_of_the_duffing_equation_and_its_stiffness_is_its_slope() {
+        for depth in [1e-5, 3e-4, 2e-3, 1.9e-2, 3e-2] {
+            let (step, (f, k)) = (1e-4 * depth, SPRING.force(depth));
+            let d = depth.min(SPRING.limit);
+            let expected = 40.0 * d + 3e8 * d * d * d + k * (depth - d);
+            assert!((f - expected).abs() <= 1e-12 * f, "{f} {expected}");
+            let difference = (SPRING.force(depth + step).0 - SPRING.force(depth - step).0) / (2.0 * step);
+            assert!((k - difference).abs() < 1e-6 * k, "{k} {difference} at {depth}");
+            assert!((SPRING.depth(f) - depth).abs() < 1e-12 * depth, "{} {depth}", SPRING.depth(f));
+            assert!((SPRING.compliance(f) * k - 1.0).abs() < 1e-10);
+        }
+        assert_eq!((SPRING.force(-1.0), SPRING.force(0.0), SPRING.depth(-1.0)), ((0.0, 0.0), (0.0, 0.0), 0.0));
+        let linear = CubicSpring { cubic: 0.0, ..SPRING };
+        assert!((linear.depth(0.4) - 0.01).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_layer_on_an_elastic_object_shares_one_force_with_it() {
+        let law = NormalLaw { softness: 1e-3, thickness: 1e-4, backing: Some(SPRING) };
+        let skin = NormalLaw { backing: None, ..law };
+        let mut last = (0.0, 0.0);
+        for depth in [1e-7, 1e-5, 9e-5, 3e-4, 2e-3, 1e-2, 4e-2] {
+            let (f, k) = law.force(depth);
+            // The two compressions that this force needs add up to the whole.
+            let (mut low, mut high) = (0.0, depth);
+            for _ in 0..200 {
+                let middle = 0.5 * (low + high);
+                if skin.force(middle).0 > f { high = middle } else { low = middle }
+            }
+            assert!((low + SPRING.depth(f) - depth).abs() < 1e-9 * depth, "{} {depth}", low + SPRING.depth(f));
+            let step = 1e-5 * depth;
+            let difference = (law.force(depth + step).0 - law.force(depth - step).0) / (2.0 * step);
+            assert!((k - difference).abs() < 1e-4 * k, "{k} {difference} at {depth}");
+            assert!(f > last.0 && k >= last.1, "convex");
+            last = (f, k);
+        }
+        let both = SPRING.in_series(&SPRING);
+        assert!((both.force(4e-3).0 / SPRING.force(2e-3).0 - 1.0).abs() < 1e-12, "equal springs share equally");
     }
 
     fn patch(model: FrictionModel, points: &[(f64, [f64; 2])]) -> FrictionPatch {
@@ -516,9 +718,10 @@ mod tests {
             start_shear: Vec3::zeros(),
             start_depth: 0.0,
             viscosity: 0.0,
-            law: NormalLaw { softness: 1e-3, thickness: 1e-4 },
+            law: NormalLaw { softness: 1e-3, thickness: 1e-4, backing: None },
             pressure: *pressure,
             bound: *pressure,
+            friction: Vec3::zeros(),
         };
         let contacts: Vec<_> = points.iter().map(contact).collect();
         let members: Vec<u32> = (0..points.len() as u32).collect();
@@ -565,6 +768,43 @@ mod tests {
                     prop_assert!((state.stiffness[(i, j)] - difference[i]).abs() < 2e-2 * scale, "{i} {j}: {} {}", state.stiffness[(i, j)], difference[i]);
                 }
             }
+        }
+
+        /// A single contact: the force stays in the disc; the stiffness is positive semidefinite for any direction in
+        /// the unit disc, and the derivative of the force for the direction of slip.
+        #[test]
+        fn return_mapping_of_a_point(pressure in 0.05..1.0f64, z in [-2e-4..2e-4f64, -2e-4..2e-4f64], w in [-1.0..1.0f64, -1.0..1.0f64]) {
+            let mut patch = patch(FrictionModel::Exact, &[(pressure, [0.0, 0.0])]);
+            let (z, stuck) = (Vector3::new(z[0], z[1], 0.0), patch.mu * patch.length);
+            prop_assume!((z.norm() - stuck).abs() > 1e-7);
+            patch.direction = Vector2::from(w).cap_magnitude(1.0);
+            let state = patch.evaluate(&z);
+            prop_assert!(state.force.norm() <= patch.mu * pressure * (1.0 + 1e-12));
+            prop_assert!((state.slip.norm() - (z.norm() - stuck).max(0.0)).abs() < 1e-12);
+            let scale = pressure / patch.length;
+            let smallest = state.stiffness.fixed_view::<2, 2>(0, 0).into_owned().symmetric_eigenvalues().min();
+            prop_assert!(smallest > -1e-9 * scale, "{smallest}");
+            patch.direction = z.xy().normalize();
+            let state = patch.evaluate(&z);
+            for j in 0..2 {
+                let mut d = Vector3::zeros();
+                d[j] = 1e-10;
+                let difference = (patch.evaluate(&(z - d)).force - patch.evaluate(&(z + d)).force) / 2e-10;
+                for i in 0..2 {
+                    prop_assert!((state.stiffness[(i, j)] - difference[i]).abs() < 1e-4 * scale);
+                }
+            }
+        }
+
+        /// The linearised equation `w |z| = z` holds to second order, so that small steps keep the direction of slip.
+        #[test]
+        fn direction_follows_slip(z in [1e-4..2e-4f64, -2e-4..2e-4f64], step in [-1e-6..1e-6f64, -1e-6..1e-6f64]) {
+            let mut patch = patch(FrictionModel::Exact, &[(0.5, [0.0, 0.0])]);
+            let (z, dz) = (Vector3::new(z[0], z[1], 0.0), Vector3::new(step[0], step[1], 0.0));
+            patch.direction = z.xy().normalize();
+            patch.follow_direction(&z, &dz);
+            let error = patch.direction - (z + dz).xy().normalize();
+            prop_assert!(error.norm() < 2.0 * (dz.norm() / z.norm()).powi(2) + 1e-12, "{error}");
         }
     }
 }

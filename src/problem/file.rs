@@ -55,7 +55,7 @@ pub enum ProblemFault {
     },
 }
 
-const HEADER: &str = "fingerpad contact problem 1";
+const FIRST_LINE: &str = "fingerpad contact problem 1";
 
 impl FrictionModel {
     /// Name in files.
@@ -76,7 +76,7 @@ impl FrictionModel {
 impl ContactProblem {
     /// The problem as text. Numbers round-trip exactly.
     pub fn to_text(&self) -> String {
-        let mut text = format!("{HEADER}\nlaws {}\n", self.laws.len());
+        let mut text = format!("{FIRST_LINE}\nlaws {}\n", self.laws.len());
         for law in &self.laws {
             // Writing to a string cannot fail.
             let _ = match law {
@@ -105,7 +105,7 @@ impl ContactProblem {
         let fault = |line: usize, expected| ProblemFault::Text { line, expected };
         let mut next = |expected| lines.next().ok_or(fault(text.lines().count() + 1, expected));
         let (line, header) = next("the header `fingerpad contact problem 1`")?;
-        if header != HEADER {
+        if header != FIRST_LINE {
             return Err(fault(line, "the header `fingerpad contact problem 1`"));
         }
         let (line, count) = next("`laws N`")?;

@@ -7,14 +7,16 @@ mod contensou;
 mod convex;
 mod coordinate;
 mod file;
+mod guide;
 
 pub use contensou::{ContactPatch, FrictionModel, PatchPoint};
 pub use convex::{
-    Compliance, ContactTerm, ConvexProblem, Entry, EqualityTerm, FrictionPatch, FrictionState, NormalLaw, Quadratic,
-    Segment,
+    Compliance, ContactTerm, ConvexProblem, CubicSpring, Entry, EqualityTerm, FrictionPatch, FrictionState,
+    JacobianSegment, NormalLaw, Quadratic,
 };
 pub use coordinate::{CoordinateLaw, CoordinateTerm};
 pub use file::ProblemFault;
+pub use guide::{Guide, GuideTerm};
 
 /// The law of a block of rows.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@
 //! The orientation is at register 20: w, x, y, z, little-endian words scaled by 2¹⁴. It is zero until a fusion mode is
 //! set (register 3D, mode 0C).
 
-use super::framing::{ENOUGH, Fault, Front, Layout};
+use super::framing::{BOUNDARY_EVIDENCE, FramingFault, PacketLayout, PacketStart};
 use super::reading::{Reading, rotation};
 use super::{Emulated, Encoder, Host};
 use crate::math::Quat;
@@ -27,16 +27,16 @@ const MODE: u8 = 0x3D;
 const FUSION: u8 = 0x0C;
 const IDENTITY: u8 = 0x00;
 const CHIP: u8 = 0xA0;
-const ORIENTATION: u8 = 0x20;
+const QUATERNION_REGISTER: u8 = 0x20;
 const ORIENTATION_LENGTH: u8 = 8;
 const ANSWER_LENGTH: usize = 10;
-const SCALE: f64 = 16384.0;
+const QUATERNION_SCALE: f64 = 16384.0;
 
 const SET_MODE: [u8; 5] = [COMMAND, WRITE, MODE, 1, FUSION];
-const ASK: [u8; 4] = [COMMAND, READ, ORIENTATION, ORIENTATION_LENGTH];
+const ASK: [u8; 4] = [COMMAND, READ, QUATERNION_REGISTER, ORIENTATION_LENGTH];
 
 fn words(packet: &[u8]) -> [f64; 4] {
-    std::array::from_fn(|i| f64::from(i16::from_le_bytes([packet[2 * i + 2], packet[2 * i + 3]])) / SCALE)
+    std::array::from_fn(|i| f64::from(i16::from_le_bytes([packet[2 * i + 2], packet[2 * i + 3]])) / QUATERNION_SCALE)
 }
 
 /// Decoder of the sensor's responses.
@@ -47,24 +47,24 @@ pub(super) struct Bno055Layout {
     is_asleep: bool,
 }
 
-impl Layout for Bno055Layout {
+impl PacketLayout for Bno055Layout {
     fn length(&self) -> usize {
         ANSWER_LENGTH
     }
 
-    fn front(&self, bytes: &[u8]) -> Front {
+    fn front(&self, bytes: &[u8]) -> PacketStart {
         match bytes {
-            [] | [DATA] | [STATUS] => Front::Partial,
-            [STATUS, DONE..=LAST_STATUS, ..] => Front::Whole { length: 2, evidence: 1, likelihood: 0 },
-            [DATA, ORIENTATION_LENGTH, ..] if bytes.len() < ANSWER_LENGTH => Front::Partial,
+            [] | [DATA] | [STATUS] => PacketStart::Partial,
+            [STATUS, DONE..=LAST_STATUS, ..] => PacketStart::Whole { length: 2, evidence: 1, likelihood: 0 },
+            [DATA, ORIENTATION_LENGTH, ..] if bytes.len() < ANSWER_LENGTH => PacketStart::Partial,
             [DATA, ORIENTATION_LENGTH, ..] => {
                 let words = words(bytes);
-                let evidence = if rotation(words).is_some() { ENOUGH } else { 1 };
-                let plausible = evidence == ENOUGH || words == [0.0; 4];
-                let whole = Front::Whole { length: ANSWER_LENGTH, evidence, likelihood: 0 };
-                if plausible { whole } else { Front::Wrong(Fault::Header) }
+                let evidence = if rotation(words).is_some() { BOUNDARY_EVIDENCE } else { 1 };
+                let plausible = evidence == BOUNDARY_EVIDENCE || words == [0.0; 4];
+                let whole = PacketStart::Whole { length: ANSWER_LENGTH, evidence, likelihood: 0 };
+                if plausible { whole } else { PacketStart::Wrong(FramingFault::Header) }
             }
-            _ => Front::Wrong(Fault::Header),
+            _ => PacketStart::Wrong(FramingFault::Header),
         }
     }
 
@@ -113,7 +113,7 @@ impl Encoder for Bno055Encoder {
     fn packet(&mut self, out: &mut Vec<u8>) {
         out.extend([DATA, ORIENTATION_LENGTH]);
         for value in [self.0.w, self.0.i, self.0.j, self.0.k] {
-            out.extend(((value * SCALE).round() as i16).to_le_bytes());
+            out.extend(((value * QUATERNION_SCALE).round() as i16).to_le_bytes());
         }
     }
 }
@@ -121,30 +121,30 @@ impl Encoder for Bno055Encoder {
 /// Sets the mode, then polls the orientation. A command answered with busy is repeated.
 pub(super) struct Bno055Host {
     is_running: bool,
-    answer: Vec<u8>,
+    response: Vec<u8>,
 }
 
 impl Bno055Host {
     pub(super) fn new() -> Self {
-        Self { is_running: false, answer: Vec::new() }
+        Self { is_running: false, response: Vec::new() }
     }
 
     fn command(&self) -> Vec<u8> {
         if self.is_running { ASK.into() } else { SET_MODE.into() }
     }
 
-    /// Whether the response is complete, whatever its content.
+    /// Whether the response is complete; its content is not checked.
     fn is_answered(&mut self, byte: u8) -> bool {
-        self.answer.push(byte);
-        match *self.answer.as_slice() {
+        self.response.push(byte);
+        match *self.response.as_slice() {
             [STATUS | DATA] => false,
             [STATUS, status] => {
                 self.is_running |= status == DONE;
                 true
             }
-            [DATA, length, ..] if length <= 128 => self.answer.len() == 2 + usize::from(length),
+            [DATA, length, ..] if length <= 128 => self.response.len() == 2 + usize::from(length),
             _ => {
-                self.answer.clear();
+                self.response.clear();
                 false
             }
         }
@@ -161,7 +161,7 @@ impl Host for Bno055Host {
         let mut is_answered = false;
         for &byte in bytes {
             if self.is_answered(byte) {
-                self.answer.clear();
+                self.response.clear();
                 is_answered = true;
             }
         }
@@ -170,7 +170,7 @@ impl Host for Bno055Host {
     }
 
     fn silence(&mut self) -> Vec<Vec<u8>> {
-        self.answer.clear();
+        self.response.clear();
         vec![self.command()]
     }
 
@@ -196,7 +196,7 @@ impl EmulatedBno055 {
     }
 
     /// Response to the command so far; `None` while it is incomplete.
-    fn answer(&mut self) -> Option<Vec<u8>> {
+    fn response(&mut self) -> Option<Vec<u8>> {
         let (direction, register, length) = match *self.command.as_slice() {
             [COMMAND] | [COMMAND, READ | WRITE] | [COMMAND, READ | WRITE, _] => return None,
             [COMMAND, direction @ (READ | WRITE), register, length, ..] => (direction, register, length),
@@ -227,7 +227,7 @@ impl EmulatedBno055 {
         let register = |address: u8| match address {
             IDENTITY => CHIP,
             MODE => self.mode,
-            0x20..0x28 if fuses => orientation[usize::from(address - ORIENTATION) + 2],
+            0x20..0x28 if fuses => orientation[usize::from(address - QUATERNION_REGISTER) + 2],
             _ => 0,
         };
         let values = (0..length).map(|offset| register(first.wrapping_add(offset)));
@@ -241,15 +241,15 @@ impl Emulated for EmulatedBno055 {
     }
 
     fn receive(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut answers = Vec::new();
+        let mut responses = Vec::new();
         for &byte in bytes {
             self.command.push(byte);
-            if let Some(answer) = self.answer() {
-                answers.extend(answer);
+            if let Some(response) = self.response() {
+                responses.extend(response);
                 self.command.clear();
             }
         }
-        answers
+        responses
     }
 
     fn sample(&mut self) -> Vec<u8> {

@@ -6,12 +6,12 @@ use super::{DecodeStatistics, Decoder, Framing, Reading};
 
 /// Result of parsing the start of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Front {
+pub(super) enum PacketStart {
     /// A packet.
     Whole {
         /// Length in bytes.
         length: usize,
-        /// Evidence for the packet boundary; [`ENOUGH`] in a row is accepted.
+        /// Evidence for the packet boundary; [`BOUNDARY_EVIDENCE`] in a row is accepted.
         evidence: u32,
         /// Preference among several accepted boundaries; the highest wins.
         likelihood: u32,
@@ -19,12 +19,12 @@ pub(super) enum Front {
     /// Possibly a packet; more bytes are needed.
     Partial,
     /// Not a packet.
-    Wrong(Fault),
+    Wrong(FramingFault),
 }
 
 /// Reason why the bytes are not a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum FramingFault {
     /// No header.
     Header,
     /// Wrong checksum.
@@ -34,10 +34,10 @@ pub(super) enum Fault {
 }
 
 /// Evidence required to accept a boundary.
-pub(super) const ENOUGH: u32 = 2;
+pub(super) const BOUNDARY_EVIDENCE: u32 = 2;
 
 /// Packet layout of a device.
-pub(super) trait Layout: Send {
+pub(super) trait PacketLayout: Send {
     /// Length of a value packet in bytes.
     fn length(&self) -> usize;
     /// Whether the packets have so little structure that a stream can look valid at several offsets.
@@ -45,7 +45,7 @@ pub(super) trait Layout: Send {
         false
     }
     /// Parses the start of the buffer. Decides within a few packet lengths; an empty buffer is `Partial`.
-    fn front(&self, bytes: &[u8]) -> Front;
+    fn front(&self, bytes: &[u8]) -> PacketStart;
     /// Reads a whole packet; returns whether it counts as one.
     fn read(&mut self, packet: &[u8], out: &mut Vec<Reading>) -> bool;
     /// The packet boundary is lost.
@@ -88,10 +88,10 @@ pub(super) struct StreamDecoder<L> {
 enum Prospect {
     Good(u32),
     Open,
-    Bad(Fault),
+    Bad(FramingFault),
 }
 
-impl<L: Layout> StreamDecoder<L> {
+impl<L: PacketLayout> StreamDecoder<L> {
     pub(super) fn new(layout: L) -> Self {
         Self {
             layout,
@@ -107,9 +107,9 @@ impl<L: Layout> StreamDecoder<L> {
         loop {
             if self.locked {
                 match self.layout.front(&self.buffer) {
-                    Front::Whole { length, .. } => self.take(length, out),
-                    Front::Partial => return,
-                    Front::Wrong(_) => {
+                    PacketStart::Whole { length, .. } => self.take(length, out),
+                    PacketStart::Partial => return,
+                    PacketStart::Wrong(_) => {
                         self.locked = false;
                         self.layout.lost();
                         self.statistics.resynchronisations += 1;
@@ -122,7 +122,7 @@ impl<L: Layout> StreamDecoder<L> {
                     Prospect::Good(likelihood) => match self.likeliest(likelihood) {
                         None => return,
                         Some(offset) => {
-                            self.skip(offset, Fault::Header);
+                            self.skip(offset, FramingFault::Header);
                             self.locked = true;
                         }
                     },
@@ -137,18 +137,18 @@ impl<L: Layout> StreamDecoder<L> {
         loop {
             match self.layout.front(&self.buffer[at..]) {
                 // Unproved bytes may occur once between packets, not before the first.
-                Front::Whole { evidence: 0, .. } if idle => return Prospect::Bad(Fault::Header),
-                Front::Whole { length, evidence: e, likelihood: l } => {
+                PacketStart::Whole { evidence: 0, .. } if idle => return Prospect::Bad(FramingFault::Header),
+                PacketStart::Whole { length, evidence: e, likelihood: l } => {
                     (at, evidence, likelihood, idle) = (at + length, evidence + e, likelihood + l, e == 0);
-                    if evidence >= ENOUGH {
+                    if evidence >= BOUNDARY_EVIDENCE {
                         return Prospect::Good(likelihood);
                     }
                 }
-                Front::Partial => return Prospect::Open,
+                PacketStart::Partial => return Prospect::Open,
                 // The fault of the first packet is the reported reason; those of later ones only mean that it stands
                 // alone.
-                Front::Wrong(fault) if evidence == 0 => return Prospect::Bad(fault),
-                Front::Wrong(_) => return Prospect::Bad(Fault::Header),
+                PacketStart::Wrong(fault) if evidence == 0 => return Prospect::Bad(fault),
+                PacketStart::Wrong(_) => return Prospect::Bad(FramingFault::Header),
             }
         }
     }
@@ -177,13 +177,13 @@ impl<L: Layout> StreamDecoder<L> {
         self.buffer.drain(..length);
     }
 
-    fn skip(&mut self, bytes: usize, fault: Fault) {
-        if fault != Fault::Header && self.counted == 0 {
+    fn skip(&mut self, bytes: usize, fault: FramingFault) {
+        if fault != FramingFault::Header && self.counted == 0 {
             self.counted = self.layout.length();
             self.statistics.bad_checksums += 1;
             self.drought.checksums += 1;
         }
-        if fault == Fault::OtherChecksum {
+        if fault == FramingFault::OtherChecksum {
             self.drought.other_checksums += 1;
         }
         self.counted = self.counted.saturating_sub(bytes);
@@ -193,7 +193,7 @@ impl<L: Layout> StreamDecoder<L> {
     }
 }
 
-impl<L: Layout> Decoder for StreamDecoder<L> {
+impl<L: PacketLayout> Decoder for StreamDecoder<L> {
     fn push(&mut self, bytes: &[u8], out: &mut Vec<Reading>) {
         self.statistics.bytes += bytes.len() as u64;
         // Byte by byte, so that the buffer never holds more than needed for a decision.
@@ -226,7 +226,7 @@ impl<L: Layout> Decoder for StreamDecoder<L> {
 
     fn hint(&self) -> Option<String> {
         let InvalidRun { skipped, checksums, other_checksums } = self.drought;
-        if skipped < PATIENCE * self.layout.length() as u64 {
+        if skipped < HINT_AFTER * self.layout.length() as u64 {
             return self.layout.hint();
         }
         Some(if 4 * other_checksums > checksums && checksums > 0 {
@@ -240,4 +240,4 @@ impl<L: Layout> Decoder for StreamDecoder<L> {
 }
 
 /// Packet lengths of invalid data before a hint is given.
-const PATIENCE: u64 = 20;
+const HINT_AFTER: u64 = 20;

@@ -13,7 +13,7 @@ use super::{Emulated, Encoder, Host};
 use crate::math::Vec3;
 use crate::tracking::Side;
 
-const LENGTH: usize = 16;
+const REPORT_LENGTH: usize = 16;
 /// Maximum value of an axis.
 pub const AXIS_MAXIMUM: u16 = 4095;
 const MIDDLE: f64 = 2048.0;
@@ -23,15 +23,15 @@ const LEAN: f64 = 34.7;
 const STRING: f64 = 3.065;
 /// Distance of each string from the centre of the base, m.
 const APART: f64 = 0.065;
-const BUTTONS: u8 = 12;
+const BUTTON_BYTE: u8 = 12;
 const HELLO: &[u8] = b"Gametrak";
-const FIRST: u8 = 0x45;
+const FIRST_REPLY: u8 = 0x45;
 const NEXT: u8 = 0x46;
 const FIRST_KEY: u32 = 0x23;
 /// Reports between two keys.
 const KEY_EVERY: u32 = 100;
 /// Reports after which an emulated unit without a key stops.
-const PATIENCE: u32 = 3 * KEY_EVERY;
+const KEYLESS_REPORTS: u32 = 3 * KEY_EVERY;
 
 /// Position of the end of a string, m, from its three axes: right, up, and towards the user, from the centre of the
 /// base. The third axis is largest when the string is retracted.
@@ -86,7 +86,7 @@ impl GametrakReports {
 
 impl Packets for GametrakReports {
     fn read(&mut self, report: &[u8], out: &mut Vec<Reading>) -> bool {
-        if report.len() != LENGTH {
+        if report.len() != REPORT_LENGTH {
             return false;
         }
         let word = |at: usize| u16::from_le_bytes([report[at], report[at + 1]]);
@@ -102,7 +102,7 @@ impl Packets for GametrakReports {
             out.push(Reading::Position { side, position });
         }
         let buttons = word(12) >> 4;
-        for number in (0..BUTTONS).filter(|number| (buttons ^ self.buttons) >> number & 1 == 1) {
+        for number in (0..BUTTON_BYTE).filter(|number| (buttons ^ self.buttons) >> number & 1 == 1) {
             let pressed = buttons >> number & 1 == 1;
             out.push(Reading::Button { button: Button::Numbered(number), pressed });
         }
@@ -141,7 +141,7 @@ impl Encoder for GametrakEncoder {
     fn set(&mut self, reading: &Reading) {
         match reading {
             Reading::Position { side, position } => self.axes[*side as usize] = axes(*side, position),
-            Reading::Button { button: Button::Numbered(number @ 0..BUTTONS), pressed } => {
+            Reading::Button { button: Button::Numbered(number @ 0..BUTTON_BYTE), pressed } => {
                 self.buttons = self.buttons & !(1 << number) | u16::from(*pressed) << number;
             }
             _ => {}
@@ -165,7 +165,7 @@ pub(super) struct GametrakHost {
 impl Host for GametrakHost {
     fn start(&mut self) -> Vec<Vec<u8>> {
         *self = Self { key: FIRST_KEY, reports: 0 };
-        vec![HELLO.into(), vec![FIRST, FIRST_KEY as u8]]
+        vec![HELLO.into(), vec![FIRST_REPLY, FIRST_KEY as u8]]
     }
 
     fn heard(&mut self, _: &[u8]) -> Vec<Vec<u8>> {
@@ -208,7 +208,7 @@ impl Emulated for EmulatedGametrak {
 
     fn receive(&mut self, bytes: &[u8]) -> Vec<u8> {
         match *bytes {
-            [FIRST, key] if self.was_greeted && u32::from(key) == FIRST_KEY => {
+            [FIRST_REPLY, key] if self.was_greeted && u32::from(key) == FIRST_KEY => {
                 (self.key, self.reports) = (Some(FIRST_KEY), 0);
             }
             [NEXT, key] => {
@@ -224,7 +224,7 @@ impl Emulated for EmulatedGametrak {
 
     fn sample(&mut self) -> Vec<u8> {
         let mut report = Vec::new();
-        if self.key.is_some() && self.reports < PATIENCE {
+        if self.key.is_some() && self.reports < KEYLESS_REPORTS {
             self.reports += 1;
             self.encoder.packet(&mut report);
         }
@@ -281,11 +281,11 @@ mod tests {
         host.start().iter().for_each(|write| assert!(device.receive(write).is_empty()));
         for _ in 0..1000 {
             let report = device.sample();
-            assert_eq!(report.len(), LENGTH);
+            assert_eq!(report.len(), REPORT_LENGTH);
             host.heard(&report).iter().for_each(|write| assert!(device.receive(write).is_empty()));
         }
         let awake = (0..1000).filter(|_| !device.sample().is_empty()).count() as u32;
-        assert!(awake <= PATIENCE);
+        assert!(awake <= KEYLESS_REPORTS);
         device.receive(&[NEXT, 0xFF]);
         assert!(device.sample().is_empty(), "a wrong key");
         host.silence().iter().for_each(|write| assert!(device.receive(write).is_empty()));

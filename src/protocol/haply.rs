@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::math::{Quat, Vec3};
 
-/// What the service says about one Inverse3 and the grip on it.
+/// Status of one Inverse3 and its grip, as reported by the service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HaplyState {
     /// Name of the Inverse3, to be repeated in commands.

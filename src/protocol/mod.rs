@@ -52,7 +52,8 @@ pub use haptic_bridge::{
 pub use open_gloves::{ForceFeedback, HostLine, VibrationPulse};
 pub use osc::{Argument, Message, OscError, bundle, for_each_message, message};
 pub use reading::{
-    Button, DeviceInfo, FARTHEST, FingerJoint, FlexReading, Gap, LONGEST_TEXT, Reading, SENSORS, Sensor, TrackedObject,
+    Button, DeviceInfo, FingerJoint, FlexReading, Gap, LONGEST_TEXT, MAX_POSITION, Reading, SENSORS, Sensor,
+    TrackedObject,
 };
 pub use witmotion::QuaternionOrder;
 

@@ -7,7 +7,7 @@
 use thiserror::Error;
 
 /// Maximum nesting of bundles.
-const DEPTH: usize = 8;
+const MAX_NESTING: usize = 8;
 /// Maximum number of arguments.
 const ARGUMENTS: usize = 64;
 const BUNDLE: &[u8] = b"#bundle\0";
@@ -61,7 +61,7 @@ pub enum OscError {
 
 /// Calls a function for every message of a packet, up to the first invalid one.
 pub fn for_each_message<'a>(packet: &'a [u8], mut f: impl FnMut(&Message<'a>)) -> Result<(), OscError> {
-    walk(packet, DEPTH, &mut f)
+    walk(packet, MAX_NESTING, &mut f)
 }
 
 fn walk<'a>(packet: &'a [u8], depth: usize, f: &mut impl FnMut(&Message<'a>)) -> Result<(), OscError> {

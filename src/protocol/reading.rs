@@ -65,7 +65,7 @@ pub enum Reading {
 }
 
 /// Maximum distance of a position from the origin, m.
-pub const FARTHEST: f64 = 100.0;
+pub const MAX_POSITION: f64 = 100.0;
 /// Maximum length of a text, in bytes.
 pub const LONGEST_TEXT: usize = 64;
 
@@ -75,7 +75,7 @@ impl Reading {
         let unit = |v: f64| (0.0..=1.0).contains(&v);
         let signed = |v: f64| (-1.0..=1.0).contains(&v);
         let turn = |q: &Quat| (q.coords.norm() - 1.0).abs() < 1e-9;
-        let place = |p: &Vec3| p.norm() <= FARTHEST;
+        let place = |p: &Vec3| p.norm() <= MAX_POSITION;
         let short = |s: &str| s.len() <= LONGEST_TEXT;
         match self {
             Self::Flex(flex) => flex.iter().all(|(_, v)| unit(v)),

@@ -13,11 +13,11 @@ use super::Encoder;
 use super::bones::HumanBone;
 use super::osc::{Argument, Message, bundle, for_each_message, message};
 use super::packets::Packets;
-use super::reading::{FARTHEST, LONGEST_TEXT, Reading, TrackedObject, rotation};
+use super::reading::{LONGEST_TEXT, MAX_POSITION, Reading, TrackedObject, rotation};
 use crate::math::{Pose, Vec3};
 
-const BONE: &str = "/VMC/Ext/Bone/Pos";
-const ROOT: &str = "/VMC/Ext/Root/Pos";
+const BONE_ADDRESS: &str = "/VMC/Ext/Bone/Pos";
+const ROOT_ADDRESS: &str = "/VMC/Ext/Root/Pos";
 const OBJECTS: [(&str, TrackedObject); 3] = [
     ("/VMC/Ext/Hmd/Pos", TrackedObject::Headset),
     ("/VMC/Ext/Con/Pos", TrackedObject::Controller),
@@ -44,17 +44,17 @@ fn placement<'a>(message: &Message<'a>) -> Option<(&'a str, Pose)> {
     let [px, py, pz, x, y, z, w] = values;
     let position = Vec3::new(px, py, -pz);
     let rotation = rotation([w, -x, -y, z])?;
-    (position.norm() <= FARTHEST).then(|| (name, Pose::from_parts(position.into(), rotation)))
+    (position.norm() <= MAX_POSITION).then(|| (name, Pose::from_parts(position.into(), rotation)))
 }
 
 fn reading(message: &Message<'_>) -> Option<Reading> {
     let object = OBJECTS.iter().find(|(address, _)| *address == message.address).map(|(_, object)| *object);
     match (message.address, object) {
-        (BONE, _) => {
+        (BONE_ADDRESS, _) => {
             let (name, pose) = placement(message)?;
             HumanBone::named(name).map(|bone| Reading::Bone { bone, pose })
         }
-        (ROOT, _) => placement(message).map(|(_, pose)| Reading::Bone { bone: HumanBone::ROOT, pose }),
+        (ROOT_ADDRESS, _) => placement(message).map(|(_, pose)| Reading::Bone { bone: HumanBone::ROOT, pose }),
         (_, Some(object)) => {
             let (serial, pose) = placement(message).filter(|(serial, _)| serial.len() <= LONGEST_TEXT)?;
             Some(Reading::Tracked { object, serial: serial.into(), pose })
@@ -130,10 +130,9 @@ impl Encoder for VmcEncoder {
     }
 
     fn packet(&mut self, out: &mut Vec<u8>) {
-        let bones = self
-            .bones
-            .iter()
-            .map(|(bone, pose)| place(if *bone == HumanBone::ROOT { ROOT } else { BONE }, &bone.name(), pose));
+        let bones = self.bones.iter().map(|(bone, pose)| {
+            place(if *bone == HumanBone::ROOT { ROOT_ADDRESS } else { BONE_ADDRESS }, &bone.name(), pose)
+        });
         let objects = self.objects.iter().map(|(object, serial, pose)| {
             let address = OBJECTS.iter().find(|(_, kind)| kind == object).map_or("", |(address, _)| *address);
             place(address, serial, pose)
@@ -165,17 +164,17 @@ mod tests {
     #[test]
     fn left_handed_rotations_are_converted() {
         let half = std::f32::consts::FRAC_1_SQRT_2;
-        let readings = read(BONE, "RightIndexProximal", [0.1, 0.2, 0.3, 0.0, half, 0.0, half]);
+        let readings = read(BONE_ADDRESS, "RightIndexProximal", [0.1, 0.2, 0.3, 0.0, half, 0.0, half]);
         let [Reading::Bone { bone, pose }] = readings.as_slice() else { panic!("{readings:?}") };
         assert_eq!(bone.name(), "RightIndexProximal");
         assert!((pose.translation.vector - Vec3::new(0.1, 0.2, -0.3)).norm() < 1e-7);
         assert!((pose.rotation * -Vec3::z() - Vec3::x()).norm() < 1e-6, "forward goes to the right");
         // About x Unity takes up (y) to forward (z); here up to forward (-z).
-        let readings = read(BONE, "RightIndexProximal", [0.0, 0.0, 0.0, half, 0.0, 0.0, half]);
+        let readings = read(BONE_ADDRESS, "RightIndexProximal", [0.0, 0.0, 0.0, half, 0.0, 0.0, half]);
         let [Reading::Bone { pose, .. }] = readings.as_slice() else { panic!("{readings:?}") };
         assert!((pose.rotation * Vec3::y() + Vec3::z()).norm() < 1e-6);
         // About z Unity takes right (x) to up (y), as here.
-        let readings = read(BONE, "RightIndexProximal", [0.0, 0.0, 0.0, 0.0, 0.0, half, half]);
+        let readings = read(BONE_ADDRESS, "RightIndexProximal", [0.0, 0.0, 0.0, 0.0, 0.0, half, half]);
         let [Reading::Bone { pose, .. }] = readings.as_slice() else { panic!("{readings:?}") };
         assert!((pose.rotation * Vec3::x() - Vec3::y()).norm() < 1e-6);
     }
@@ -186,12 +185,12 @@ mod tests {
         let pose = Pose::from_parts(Vec3::new(1.0, 2.0, -3.0).into(), Quat::identity());
         let tracker = Reading::Tracked { object: TrackedObject::Tracker, serial: "LHR-1".into(), pose };
         assert_eq!(read("/VMC/Ext/Tra/Pos", "LHR-1", identity), [tracker]);
-        assert_eq!(read(ROOT, "root", identity), [Reading::Bone { bone: HumanBone::ROOT, pose }]);
-        assert_eq!(read(BONE, "Tail", identity), []);
+        assert_eq!(read(ROOT_ADDRESS, "root", identity), [Reading::Bone { bone: HumanBone::ROOT, pose }]);
+        assert_eq!(read(BONE_ADDRESS, "Tail", identity), []);
         assert_eq!(read("/VMC/Ext/Blend/Val", "Joy", identity), []);
-        assert_eq!(read(BONE, "Hips", [f32::NAN, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), []);
-        assert_eq!(read(BONE, "Hips", [1e9, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), []);
-        assert_eq!(read(BONE, "Hips", [0.0; 7]), [], "not a rotation");
+        assert_eq!(read(BONE_ADDRESS, "Hips", [f32::NAN, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), []);
+        assert_eq!(read(BONE_ADDRESS, "Hips", [1e9, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), []);
+        assert_eq!(read(BONE_ADDRESS, "Hips", [0.0; 7]), [], "not a rotation");
         assert_eq!(read("/VMC/Ext/Tra/Pos", &"x".repeat(LONGEST_TEXT + 1), identity), []);
     }
 

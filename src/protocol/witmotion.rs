@@ -3,14 +3,14 @@
 //! according to the manufacturer; some devices send it last. The other types, 50 to 5F, are accelerations and so on.
 
 use super::Encoder;
-use super::framing::{ENOUGH, Fault, Front, Layout};
+use super::framing::{BOUNDARY_EVIDENCE, FramingFault, PacketLayout, PacketStart};
 use super::reading::{Reading, rotation};
 use crate::math::Quat;
 
-const HEADER: u8 = 0x55;
-const ORIENTATION: u8 = 0x59;
-const LENGTH: usize = 11;
-const SCALE: f64 = 32768.0;
+const WIT_HEADER: u8 = 0x55;
+const QUATERNION_PACKET: u8 = 0x59;
+const WIT_LENGTH: usize = 11;
+const WIT_SCALE: f64 = 32768.0;
 
 /// Order of the quaternion components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ fn sum(bytes: &[u8]) -> u8 {
 }
 
 fn words(packet: &[u8]) -> [f64; 4] {
-    std::array::from_fn(|i| f64::from(i16::from_le_bytes([packet[2 * i + 2], packet[2 * i + 3]])) / SCALE)
+    std::array::from_fn(|i| f64::from(i16::from_le_bytes([packet[2 * i + 2], packet[2 * i + 3]])) / WIT_SCALE)
 }
 
 /// Packet layout of the sensor.
@@ -55,26 +55,30 @@ impl WitMotionLayout {
     }
 }
 
-impl Layout for WitMotionLayout {
+impl PacketLayout for WitMotionLayout {
     fn length(&self) -> usize {
-        LENGTH
+        WIT_LENGTH
     }
 
-    fn front(&self, bytes: &[u8]) -> Front {
+    fn front(&self, bytes: &[u8]) -> PacketStart {
         match bytes {
-            [] | [HEADER] => Front::Partial,
-            [HEADER, 0x50..=0x5F, ..] if bytes.len() < LENGTH => Front::Partial,
-            [HEADER, kind @ 0x50..=0x5F, ..] if bytes[LENGTH - 1] == sum(&bytes[..LENGTH - 1]) => {
-                let turns = *kind == ORIENTATION && rotation(words(bytes)).is_some();
-                Front::Whole { length: LENGTH, evidence: if turns { ENOUGH } else { 1 }, likelihood: 0 }
+            [] | [WIT_HEADER] => PacketStart::Partial,
+            [WIT_HEADER, 0x50..=0x5F, ..] if bytes.len() < WIT_LENGTH => PacketStart::Partial,
+            [WIT_HEADER, kind @ 0x50..=0x5F, ..] if bytes[WIT_LENGTH - 1] == sum(&bytes[..WIT_LENGTH - 1]) => {
+                let turns = *kind == QUATERNION_PACKET && rotation(words(bytes)).is_some();
+                PacketStart::Whole {
+                    length: WIT_LENGTH,
+                    evidence: if turns { BOUNDARY_EVIDENCE } else { 1 },
+                    likelihood: 0,
+                }
             }
-            [HEADER, 0x50..=0x5F, ..] => Front::Wrong(Fault::Checksum),
-            _ => Front::Wrong(Fault::Header),
+            [WIT_HEADER, 0x50..=0x5F, ..] => PacketStart::Wrong(FramingFault::Checksum),
+            _ => PacketStart::Wrong(FramingFault::Header),
         }
     }
 
     fn read(&mut self, packet: &[u8], out: &mut Vec<Reading>) -> bool {
-        let words = (packet[1] == ORIENTATION).then(|| self.order.real_first(words(packet)));
+        let words = (packet[1] == QUATERNION_PACKET).then(|| self.order.real_first(words(packet)));
         let rotation = words.and_then(rotation);
         self.others = if rotation.is_some() { 0 } else { self.others.saturating_add(1) };
         out.extend(rotation.map(Reading::Orientation));
@@ -118,11 +122,11 @@ impl Encoder for WitMotionEncoder {
 
     fn packet(&mut self, out: &mut Vec<u8>) {
         let start = out.len();
-        out.extend([HEADER, ORIENTATION]);
+        out.extend([WIT_HEADER, QUATERNION_PACKET]);
         let q = &self.orientation;
         for value in self.order.ordered([q.w, q.i, q.j, q.k]) {
             // The cast saturates: 1.0 is just beyond the scale.
-            out.extend(((value * SCALE).round() as i16).to_le_bytes());
+            out.extend(((value * WIT_SCALE).round() as i16).to_le_bytes());
         }
         out.push(sum(&out[start..]));
     }

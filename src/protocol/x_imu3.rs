@@ -7,9 +7,9 @@ use super::reading::{Reading, rotation};
 use crate::math::Quat;
 
 /// Length of the longest message of the manual with numbers at maximum length.
-const LONGEST: usize = 256;
+const MAX_MESSAGE: usize = 256;
 /// Microseconds between two lines of the emulation.
-const PERIOD: u64 = 10_000;
+const LINE_PERIOD: u64 = 10_000;
 
 /// Line format of the sensor.
 #[derive(Default)]
@@ -31,7 +31,7 @@ fn orientation(line: &str) -> Option<Quat> {
 
 impl LineFormat for XImu3Format {
     fn longest(&self) -> usize {
-        LONGEST
+        MAX_MESSAGE
     }
 
     fn needs_line_end_first(&self) -> bool {
@@ -88,7 +88,7 @@ impl Encoder for XImu3Encoder {
     }
 
     fn packet(&mut self, out: &mut Vec<u8>) {
-        self.time += PERIOD;
+        self.time += LINE_PERIOD;
         let q = &self.orientation;
         out.extend(format!("Q,{},{:.4},{:.4},{:.4},{:.4}\r\n", self.time, q.w, q.i, q.j, q.k).bytes());
     }

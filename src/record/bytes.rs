@@ -33,14 +33,14 @@ pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Reads encoded values and reports the position of errors.
-pub struct Scanner<'b> {
+pub struct ByteReader<'b> {
     bytes: &'b [u8],
     at: usize,
     /// Offset of the bytes in the file.
     start: usize,
 }
 
-impl<'b> Scanner<'b> {
+impl<'b> ByteReader<'b> {
     /// Starts with bytes at an offset in a file.
     pub fn new(bytes: &'b [u8], start: usize) -> Self {
         Self { bytes, at: 0, start }
@@ -165,7 +165,7 @@ mod tests {
         counts.iter().for_each(|count| put_count(&mut out, *count));
         put_text(&mut out, "Grüße");
         put_number(&mut out, -0.0);
-        let mut scanner = Scanner::new(&out, 100);
+        let mut scanner = ByteReader::new(&out, 100);
         assert!(counts.iter().all(|count| scanner.count("a count") == Ok(*count)));
         assert_eq!(scanner.text("a text").as_deref(), Ok("Grüße"));
         assert_eq!(scanner.number("a number").map(f64::to_bits), Ok((-0.0f64).to_bits()));
@@ -175,10 +175,10 @@ mod tests {
     #[test]
     fn invalid_values_are_reported_with_their_position() {
         let long = [0xff; 10];
-        let damage = Scanner::new(&long, 7).count("a length").expect_err("too long");
+        let damage = ByteReader::new(&long, 7).count("a length").expect_err("too long");
         assert_eq!((damage.offset, damage.message.contains("more than 64 bits")), (17, true));
-        let damage = Scanner::new(&[200, 1, b'a'], 7).text("a name").expect_err("too short");
+        let damage = ByteReader::new(&[200, 1, b'a'], 7).text("a name").expect_err("too short");
         assert_eq!((damage.offset, damage.message.as_str()), (9, "expected a name of 200 bytes, found 1"));
-        assert!(Scanner::new(&[1, 0xff], 0).text("a name").is_err(), "not UTF-8");
+        assert!(ByteReader::new(&[1, 0xff], 0).text("a name").is_err(), "not UTF-8");
     }
 }

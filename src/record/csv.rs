@@ -58,13 +58,13 @@ fn io_error(error: csv::Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::Kind;
+    use super::super::table::ColumnKind;
     use super::*;
 
     #[test]
     fn names_are_quoted_and_numbers_come_back() {
         let file = std::env::temp_dir().join(format!("fingerpad-{}.csv", std::process::id()));
-        let column = |name: &str| Column { name: name.into(), unit: "", kind: Kind::Real };
+        let column = |name: &str| Column { name: name.into(), unit: "", kind: ColumnKind::Real };
         let mut table = CsvWriter::create(&file, &[column("ball.x"), column("a, \"b\"")]).expect("a table");
         let rows = [[0.1, f64::NAN], [-0.0, 1e-300], [f64::INFINITY, 3.0]];
         rows.iter().for_each(|row| table.add(row).expect("a row"));

@@ -73,7 +73,7 @@ pub struct WriteError {
 
 impl WriteError {
     /// From an I/O error of a file.
-    pub(super) fn of(file: &Path) -> impl Fn(std::io::Error) -> Self + '_ {
+    pub(crate) fn of(file: &Path) -> impl Fn(std::io::Error) -> Self + '_ {
         move |error| Self { file: file.into(), error }
     }
 }

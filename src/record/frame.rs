@@ -1,12 +1,12 @@
 //! Frames: kind, length, a check of both, payload, checksum of everything before. The header check distinguishes a
 //! truncated frame from one with a corrupt length.
 
-use super::bytes::{Scanner, checksum, put_count};
+use super::bytes::{ByteReader, checksum, put_count};
 use super::error::Damage;
 
 /// A frame of a file.
 #[derive(Debug)]
-pub struct Frame<'b> {
+pub struct FileFrame<'b> {
     /// Kind: a number from 1, specific to the type of file.
     pub kind: u8,
     /// Its offset.
@@ -17,10 +17,10 @@ pub struct Frame<'b> {
     pub payload_offset: usize,
 }
 
-impl<'b> Frame<'b> {
+impl<'b> FileFrame<'b> {
     /// Reads its payload.
-    pub fn scanner(&self) -> Scanner<'b> {
-        Scanner::new(self.payload, self.payload_offset)
+    pub fn scanner(&self) -> ByteReader<'b> {
+        ByteReader::new(self.payload, self.payload_offset)
     }
 }
 
@@ -40,7 +40,7 @@ fn head_check(head: &[u8]) -> u8 {
 }
 
 /// The frame at an offset of a file with this many kinds of frames; `None` if the file ends within it.
-pub fn read_frame(file: &[u8], offset: usize, kinds: u8) -> Result<Option<Frame<'_>>, Damage> {
+pub fn read_frame(file: &[u8], offset: usize, kinds: u8) -> Result<Option<FileFrame<'_>>, Damage> {
     let rest = file.get(offset..).unwrap_or_default();
     // Preallocated but unwritten disk space is zero.
     if rest.iter().all(|byte| *byte == 0) {
@@ -56,7 +56,7 @@ pub fn read_frame(file: &[u8], offset: usize, kinds: u8) -> Result<Option<Frame<
         return if rest.len() <= 10 { Ok(None) } else { damage("the length of the frame has no end".into()) };
     };
     let (head, body) = rest.split_at(1 + length_bytes);
-    let length = Scanner::new(&head[1..], offset + 1).count("the length of a frame")?;
+    let length = ByteReader::new(&head[1..], offset + 1).count("the length of a frame")?;
     let Some((check, body)) = body.split_first() else { return Ok(None) };
     if *check != head_check(head) {
         return damage("the head of the frame does not match its check".into());
@@ -66,11 +66,11 @@ pub fn read_frame(file: &[u8], offset: usize, kinds: u8) -> Result<Option<Frame<
     if sum != checksum(&[head, &[*check], payload]).to_le_bytes() {
         return damage("the bytes of the frame do not match its checksum".into());
     }
-    Ok(Some(Frame { kind, offset, payload, payload_offset: offset + head.len() + 1 }))
+    Ok(Some(FileFrame { kind, offset, payload, payload_offset: offset + head.len() + 1 }))
 }
 
 /// Offset of the next frame.
-pub fn after(frame: &Frame<'_>) -> usize {
+pub fn after(frame: &FileFrame<'_>) -> usize {
     frame.payload_offset + frame.payload.len() + 4
 }
 

@@ -1,19 +1,19 @@
-use super::bytes::{Scanner, put_count, put_text};
+use super::bytes::{ByteReader, put_count, put_text};
 use super::error::Damage;
 use crate::assets::Setting;
 use crate::tracking::Driven;
 
 /// Kind of run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum RunSource {
     /// A scene.
     Scene,
     /// A script.
     Script,
 }
 
-impl Source {
-    const ALL: [Source; 2] = [Source::Scene, Source::Script];
+impl RunSource {
+    const ALL: [RunSource; 2] = [RunSource::Scene, RunSource::Script];
 
     /// `scene` or `script`.
     pub fn name(self) -> &'static str {
@@ -29,7 +29,7 @@ pub struct Header {
     /// System and processor it ran on.
     pub machine: String,
     /// Kind of run.
-    pub source: Source,
+    pub source: RunSource,
     /// Its file, one of the recorded ones.
     pub file: String,
     /// Settings.
@@ -40,7 +40,7 @@ pub struct Header {
 
 impl Header {
     /// The header of a run by this program on this machine.
-    pub fn of(source: Source, file: &str, settings: &[Setting], device: Driven) -> Self {
+    pub fn of(source: RunSource, file: &str, settings: &[Setting], device: Driven) -> Self {
         Self {
             program: env!("CARGO_PKG_VERSION").into(),
             machine: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
@@ -64,10 +64,10 @@ impl Header {
         }
     }
 
-    pub(super) fn read(scanner: &mut Scanner<'_>) -> Result<Self, Damage> {
+    pub(super) fn read(scanner: &mut ByteReader<'_>) -> Result<Self, Damage> {
         let program = scanner.text("the version of the program")?;
         let machine = scanner.text("the machine")?;
-        let source = match Source::ALL.get(scanner.byte("scene or script")? as usize) {
+        let source = match RunSource::ALL.get(scanner.byte("scene or script")? as usize) {
             Some(source) => *source,
             None => return scanner.damage("expected 0 for a scene or 1 for a script before this"),
         };

@@ -25,12 +25,12 @@ mod tests;
 pub use self::csv::CsvWriter;
 pub use self::parquet::ParquetWriter;
 pub use error::{RecordError, WriteError};
-pub use header::{Header, Source};
-pub use input::Input;
+pub use header::{Header, RunSource};
+pub use input::{Eye, Input};
 pub use raw::{RAW_EXTENSION, RAW_FORMAT, RawError, RawEvent, RawHeader, RawRecord, RawRecorder, RawRecording};
 pub use recorder::Recorder;
 pub use recording::{Ending, RecordedStep, Recording};
-pub use table::{Column, Columns, Kind, without_noise};
+pub use table::{Column, ColumnKind, Columns, without_noise};
 
 /// File extension of recordings.
 pub const EXTENSION: &str = "fpr";

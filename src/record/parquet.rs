@@ -15,7 +15,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
 use super::error::WriteError;
-use super::table::{Column, Kind};
+use super::table::{Column, ColumnKind};
 
 /// Rows per row group, kept in memory.
 const GROUP: usize = 4096;
@@ -71,11 +71,11 @@ impl ParquetWriter {
             let numbers = self.rows.iter().skip(place).step_by(self.columns.len());
             let Some(mut out) = group.next_column()? else { break };
             match column.kind {
-                Kind::Real => {
+                ColumnKind::Real => {
                     let numbers: Vec<f64> = numbers.copied().collect();
                     out.typed::<DoubleType>().write_batch(&numbers, None, None)?;
                 }
-                Kind::Whole => {
+                ColumnKind::Whole => {
                     let numbers: Vec<i64> = numbers.map(|x| *x as i64).collect();
                     out.typed::<Int64Type>().write_batch(&numbers, None, None)?;
                 }
@@ -89,8 +89,8 @@ impl ParquetWriter {
 fn schema(columns: &[Column]) -> Result<Arc<Type>, ParquetError> {
     let field = |column: &Column| {
         let kind = match column.kind {
-            Kind::Real => PhysicalType::DOUBLE,
-            Kind::Whole => PhysicalType::INT64,
+            ColumnKind::Real => PhysicalType::DOUBLE,
+            ColumnKind::Whole => PhysicalType::INT64,
         };
         Type::primitive_type_builder(&column.name, kind).with_repetition(Repetition::REQUIRED).build().map(Arc::new)
     };
@@ -126,8 +126,8 @@ mod tests {
     #[test]
     fn numbers_come_back_from_several_row_groups() {
         let column = |name: &str, unit, kind| Column { name: name.into(), unit, kind };
-        let mut columns = vec![column("ball.x", "m", Kind::Real), column("count", "", Kind::Whole)];
-        columns.extend((0..20).map(|i| column(&format!("größe {i}"), "", Kind::Real)));
+        let mut columns = vec![column("ball.x", "m", ColumnKind::Real), column("count", "", ColumnKind::Whole)];
+        columns.extend((0..20).map(|i| column(&format!("größe {i}"), "", ColumnKind::Real)));
         let row = |i: usize| {
             let mut row = vec![0.1 * i as f64, i as f64 - 5.0];
             row.extend((0..20).map(|j| if j == 3 { f64::NAN } else { (i * j) as f64 }));
@@ -164,7 +164,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_said_plainly() {
-        let columns = [Column { name: "x".into(), unit: "", kind: Kind::Real }];
+        let columns = [Column { name: "x".into(), unit: "", kind: ColumnKind::Real }];
         let mut full = ParquetWriter::create(Path::new("/dev/full"), &columns).expect("it is buffered");
         full.add(&[1.0]).expect("it is buffered");
         let said = full.finish().expect_err("no space").to_string();

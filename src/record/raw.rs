@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::bytes::{Scanner, put_bytes, put_count, put_text};
+use super::bytes::{ByteReader, put_bytes, put_count, put_text};
 use super::error::Damage;
 use super::frame::{after, put_frame, read_frame};
 
@@ -13,14 +13,14 @@ pub const RAW_EXTENSION: &str = "fpraw";
 /// Format version.
 pub const RAW_FORMAT: u16 = 1;
 
-/// Magic number; see [`super::recording::MAGIC`].
-const MAGIC: [u8; 8] = *b"\x89FPW\r\n\x1a\n";
+/// Magic number; see [`super::recording::RAW_MAGIC`].
+const RAW_MAGIC: [u8; 8] = *b"\x89FPW\r\n\x1a\n";
 /// Length of magic number and format version.
-const HEAD: usize = MAGIC.len() + 2;
+const RAW_HEAD_LENGTH: usize = RAW_MAGIC.len() + 2;
 
-const HEADER: u8 = 1;
-const RECORD: u8 = 2;
-const KINDS: u8 = 2;
+const HEADER_FRAME: u8 = 1;
+const DATA_FRAME: u8 = 2;
+const RAW_KINDS: u8 = 2;
 
 /// Header of a raw recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,9 +112,9 @@ pub struct RawRecorder<W: Write> {
 impl<W: Write> RawRecorder<W> {
     /// Starts a recording.
     pub fn new(mut out: W, header: &RawHeader) -> std::io::Result<Self> {
-        out.write_all(&[&MAGIC[..], &RAW_FORMAT.to_le_bytes()].concat())?;
+        out.write_all(&[&RAW_MAGIC[..], &RAW_FORMAT.to_le_bytes()].concat())?;
         let mut recorder = Self { out, last: Duration::ZERO, payload: Vec::new(), frame: Vec::new() };
-        recorder.put(HEADER, |payload| header.put(payload))?;
+        recorder.put(HEADER_FRAME, |payload| header.put(payload))?;
         recorder.flush()?;
         Ok(recorder)
     }
@@ -123,11 +123,16 @@ impl<W: Write> RawRecorder<W> {
     pub fn add(&mut self, time: Duration, event: RawEvent, bytes: &[u8]) -> std::io::Result<()> {
         let since = time.saturating_sub(self.last);
         self.last += since;
-        self.put(RECORD, |payload| {
+        self.put(DATA_FRAME, |payload| {
             payload.push(event as u8);
             put_count(payload, since.as_nanos().min(u64::MAX.into()) as u64);
             payload.extend(bytes);
         })
+    }
+
+    /// The writer, with everything that was recorded.
+    pub fn into_inner(self) -> W {
+        self.out
     }
 
     /// Flushes the file.
@@ -159,8 +164,8 @@ impl RawRecording {
     /// Reads the bytes of a file, up to the last complete record if it is truncated.
     pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, RawError> {
         let too_short = || RawError::TooShort { file: file.into(), offset: bytes.len() };
-        let Some(rest) = bytes.strip_prefix(&MAGIC) else {
-            let begins_right = MAGIC.starts_with(bytes) && !bytes.is_empty();
+        let Some(rest) = bytes.strip_prefix(&RAW_MAGIC) else {
+            let begins_right = RAW_MAGIC.starts_with(bytes) && !bytes.is_empty();
             return Err(if begins_right { too_short() } else { RawError::NoRecording { file: file.into() } });
         };
         match rest.first_chunk().map(|bytes| u16::from_le_bytes(*bytes)) {
@@ -179,14 +184,14 @@ impl RawRecording {
     }
 
     fn read(bytes: &[u8]) -> Result<Option<Self>, Damage> {
-        let Some(first) = read_frame(bytes, HEAD, KINDS)? else { return Ok(None) };
-        if first.kind != HEADER {
+        let Some(first) = read_frame(bytes, RAW_HEAD_LENGTH, RAW_KINDS)? else { return Ok(None) };
+        if first.kind != HEADER_FRAME {
             return Err(Damage { offset: first.offset, message: "expected a header first".into() });
         }
         let header = RawHeader::read(&mut first.scanner())?;
         let (mut at, mut time, mut records) = (after(&first), Duration::ZERO, Vec::new());
-        while let Some(frame) = read_frame(bytes, at, KINDS)? {
-            if frame.kind != RECORD {
+        while let Some(frame) = read_frame(bytes, at, RAW_KINDS)? {
+            if frame.kind != DATA_FRAME {
                 return Err(Damage { offset: frame.offset, message: "expected one header and no more".into() });
             }
             let mut scanner = frame.scanner();
@@ -216,7 +221,7 @@ impl RawHeader {
         put_count(out, self.began);
     }
 
-    fn read(scanner: &mut Scanner<'_>) -> Result<Self, Damage> {
+    fn read(scanner: &mut ByteReader<'_>) -> Result<Self, Damage> {
         let program = scanner.text("the version of the program")?;
         let profile = scanner.text("the profile")?;
         let mut files = Vec::new();
@@ -331,7 +336,7 @@ mod tests {
         #[test]
         fn any_frames_are_read_or_rejected(frames in prop::collection::vec((1u8..4, prop::collection::vec(any::<u8>(), 0..40)), 0..8)) {
             let (bytes, ends) = small();
-            for start in [HEAD, ends[0]] {
+            for start in [RAW_HEAD_LENGTH, ends[0]] {
                 let mut bytes = bytes[..start].to_vec();
                 frames.iter().for_each(|(kind, payload)| put_frame(&mut bytes, *kind, payload));
                 let _ = parse(&bytes);

@@ -47,6 +47,11 @@ impl Recorder {
         })
     }
 
+    /// The file that is written.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Number of files recorded so far.
     pub fn files(&self) -> usize {
         self.files

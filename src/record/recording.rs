@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::FORMAT;
-use super::bytes::Scanner;
+use super::bytes::ByteReader;
 use super::error::{Damage, RecordError};
-use super::frame::{Frame, after, read_frame};
+use super::frame::{FileFrame, after, read_frame};
 use super::header::Header;
 use super::input::Input;
 use crate::assets::limits::RECORDING_BYTES;
@@ -14,7 +14,7 @@ use crate::assets::read_bounded;
 pub(super) const MAGIC: [u8; 8] = *b"\x89FPR\r\n\x1a\n";
 
 /// Length of magic number and format version.
-const HEAD: usize = MAGIC.len() + 2;
+const HEAD_LENGTH: usize = MAGIC.len() + 2;
 
 /// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,8 @@ pub(super) enum FrameKind {
     End = 5,
 }
 
-const KINDS: [FrameKind; 5] = [FrameKind::Header, FrameKind::File, FrameKind::Start, FrameKind::Step, FrameKind::End];
+const FRAME_KINDS: [FrameKind; 5] =
+    [FrameKind::Header, FrameKind::File, FrameKind::Start, FrameKind::Step, FrameKind::End];
 
 /// A recording.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,7 +106,7 @@ impl Recording {
     /// The same from the bytes of a file.
     pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, RecordError> {
         check_head(file, bytes)?;
-        let draft = Draft::read(bytes, HEAD).map_err(|damage| damage.in_file(file))?;
+        let draft = PartialRecording::read(bytes, HEAD_LENGTH).map_err(|damage| damage.in_file(file))?;
         draft.finish().ok_or(RecordError::TooShort { file: file.into(), offset: bytes.len() })
     }
 }
@@ -127,7 +128,7 @@ fn check_head(file: &Path, bytes: &[u8]) -> Result<(), RecordError> {
 
 /// Data read so far.
 #[derive(Default)]
-struct Draft {
+struct PartialRecording {
     header: Option<Header>,
     files: BTreeMap<String, Vec<u8>>,
     start: Option<u64>,
@@ -137,10 +138,10 @@ struct Draft {
     end: usize,
 }
 
-impl Draft {
+impl PartialRecording {
     fn read(bytes: &[u8], first: usize) -> Result<Self, Damage> {
         let mut draft = Self { end: first, ..Self::default() };
-        while let Some(frame) = read_frame(bytes, draft.end, KINDS.len() as u8)? {
+        while let Some(frame) = read_frame(bytes, draft.end, FRAME_KINDS.len() as u8)? {
             let mut scanner = frame.scanner();
             draft.take(&frame, &mut scanner)?;
             if !scanner.is_done() {
@@ -154,8 +155,8 @@ impl Draft {
         Ok(draft)
     }
 
-    fn take(&mut self, frame: &Frame<'_>, scanner: &mut Scanner<'_>) -> Result<(), Damage> {
-        let kind = KINDS[usize::from(frame.kind) - 1];
+    fn take(&mut self, frame: &FileFrame<'_>, scanner: &mut ByteReader<'_>) -> Result<(), Damage> {
+        let kind = FRAME_KINDS[usize::from(frame.kind) - 1];
         let in_place = match kind {
             FrameKind::Header => self.header.is_none(),
             FrameKind::File => self.header.is_some() && self.ending.is_none(),
@@ -186,7 +187,7 @@ impl Draft {
         Ok(())
     }
 
-    fn read_ending(&self, scanner: &mut Scanner<'_>) -> Result<Ending, Damage> {
+    fn read_ending(&self, scanner: &mut ByteReader<'_>) -> Result<Ending, Damage> {
         let (steps, found) = (scanner.count("the number of steps")?, self.steps.len());
         if steps != found as u64 {
             return scanner.damage(format!("expected {steps} steps before this, found {found}"));

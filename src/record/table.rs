@@ -4,7 +4,7 @@ use crate::tracking::{Angle, SEGMENTS, Segment};
 
 /// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// Real numbers; NaN if missing.
     Real,
     /// Integers; −1 if missing.
@@ -19,7 +19,7 @@ pub struct Column {
     /// Unit; empty if dimensionless.
     pub unit: &'static str,
     /// What the numbers are.
-    pub kind: Kind,
+    pub kind: ColumnKind,
 }
 
 /// The table of a run: one row per step. SI units, joint angles in degrees, quaternions as x, y, z, w.
@@ -35,46 +35,50 @@ pub struct Columns {
     row: Vec<f64>,
 }
 
-const PLACE: [(&str, &str); 7] = [("x", "m"), ("y", "m"), ("z", "m"), ("qx", ""), ("qy", ""), ("qz", ""), ("qw", "")];
+const POSITION_COLUMNS: [(&str, &str); 7] =
+    [("x", "m"), ("y", "m"), ("z", "m"), ("qx", ""), ("qy", ""), ("qz", ""), ("qw", "")];
 /// Step index.
-const FIRST: [(&str, &str, Kind); 3] =
-    [("time", "s", Kind::Real), ("step", "", Kind::Whole), ("trial", "", Kind::Whole)];
+const STEP_COLUMN: [(&str, &str, ColumnKind); 3] =
+    [("time", "s", ColumnKind::Real), ("step", "", ColumnKind::Whole), ("trial", "", ColumnKind::Whole)];
 /// Contact statistics.
-const LAST: [(&str, &str, Kind); 8] = [
-    ("contacts", "", Kind::Whole),
-    ("constraints", "", Kind::Whole),
-    ("groups", "", Kind::Whole),
-    ("iterations", "", Kind::Whole),
-    ("residual", "", Kind::Real),
-    ("not_converged", "", Kind::Whole),
-    ("penetration", "m", Kind::Real),
-    ("step_ms", "ms", Kind::Real),
+const CONTACT_COLUMNS: [(&str, &str, ColumnKind); 8] = [
+    ("contacts", "", ColumnKind::Whole),
+    ("constraints", "", ColumnKind::Whole),
+    ("groups", "", ColumnKind::Whole),
+    ("iterations", "", ColumnKind::Whole),
+    ("residual", "", ColumnKind::Real),
+    ("not_converged", "", ColumnKind::Whole),
+    ("penetration", "m", ColumnKind::Real),
+    ("step_ms", "ms", ColumnKind::Real),
 ];
 
 impl Columns {
     /// The columns for the bodies of a scene.
     pub fn of(scene: &Scene) -> Self {
-        let mut list: Vec<Column> = FIRST.map(|(name, unit, kind)| column(name, unit, kind)).into();
+        let mut list: Vec<Column> = STEP_COLUMN.map(|(name, unit, kind)| column(name, unit, kind)).into();
         let mut bodies = Vec::new();
         for (id, body) in scene.world.bodies.iter() {
             let (name, parts) = (scene.world.bodies.name(id), body.trace_columns());
             if !parts.is_empty() {
-                list.extend(parts.iter().map(|(part, unit)| column(format!("{name}.{part}"), unit, Kind::Real)));
+                list.extend(parts.iter().map(|(part, unit)| column(format!("{name}.{part}"), unit, ColumnKind::Real)));
                 bodies.push((name.to_string(), parts.len()));
             }
         }
         for name in scene.hand_names() {
             for what in ["", "tracked."] {
-                list.extend(PLACE.map(|(part, unit)| column(format!("{name}.{what}palm.{part}"), unit, Kind::Real)));
-                let joint = |angle: Angle| column(format!("{name}.{what}{}", angle.name()), "°", Kind::Real);
+                list.extend(
+                    POSITION_COLUMNS
+                        .map(|(part, unit)| column(format!("{name}.{what}palm.{part}"), unit, ColumnKind::Real)),
+                );
+                let joint = |angle: Angle| column(format!("{name}.{what}{}", angle.name()), "°", ColumnKind::Real);
                 list.extend(Angle::all().map(joint));
             }
             for segment in Segment::all() {
-                list.push(column(format!("{name}.{}.contacts", segment.name()), "", Kind::Whole));
-                list.push(column(format!("{name}.{}.normal_force", segment.name()), "N", Kind::Real));
+                list.push(column(format!("{name}.{}.contacts", segment.name()), "", ColumnKind::Whole));
+                list.push(column(format!("{name}.{}.normal_force", segment.name()), "N", ColumnKind::Real));
             }
         }
-        list.extend(LAST.map(|(name, unit, kind)| column(name, unit, kind)));
+        list.extend(CONTACT_COLUMNS.map(|(name, unit, kind)| column(name, unit, kind)));
         Self {
             row: Vec::with_capacity(list.len()),
             list,
@@ -118,7 +122,7 @@ pub fn without_noise(time: f64) -> f64 {
     (time * 1e9).round() / 1e9
 }
 
-fn column(name: impl Into<String>, unit: &'static str, kind: Kind) -> Column {
+fn column(name: impl Into<String>, unit: &'static str, kind: ColumnKind) -> Column {
     Column { name: name.into(), unit, kind }
 }
 

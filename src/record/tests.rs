@@ -12,6 +12,7 @@ use crate::tracking::{ANGLES, Driven, HandSample};
 fn inputs() -> Vec<Vec<Input>> {
     let palm = Pose::from_parts(Vec3::new(0.1, -0.0, 1e-300).into(), Quat::from_scaled_axis(Vec3::new(0.1, 0.2, 0.3)));
     let angles: [f64; ANGLES] = std::array::from_fn(|i| 0.1 * i as f64);
+    let fov = [-0.9, 0.8, 0.7, -0.85];
     let sample = |sample| Input::Sample { hand: 1, sample: Box::new(sample) };
     vec![
         vec![],
@@ -21,7 +22,11 @@ fn inputs() -> Vec<Vec<Input>> {
             sample(HandSample { time: f64::INFINITY, palm: Some(palm), angles: None }),
             sample(HandSample { time: 0.03, palm: None, angles: None }),
         ],
-        vec![Input::Button { name: "Auslöser".into(), pressed: true }, Input::CutShort { sweeps: 300 }],
+        vec![
+            Input::Button { name: "Auslöser".into(), pressed: true },
+            Input::Eyes(Box::new([-0.03, 0.03].map(|x| Eye { pose: Pose::translation(x, 1.5, 0.2), fov }))),
+            Input::CutShort { sweeps: 300 },
+        ],
     ]
 }
 
@@ -29,7 +34,7 @@ fn inputs() -> Vec<Vec<Input>> {
 const DEVICE: Driven = Driven { palm: [true, false], fingers: [false, true] };
 
 fn header() -> Header {
-    Header::of(Source::Script, "scripts/x.rhai", &[Setting::new("dt", 0.005), Setting::new("seed", 3)], DEVICE)
+    Header::of(RunSource::Script, "scripts/x.rhai", &[Setting::new("dt", 0.005), Setting::new("seed", 3)], DEVICE)
 }
 
 fn files() -> Vec<(String, Vec<u8>)> {
@@ -153,18 +158,24 @@ fn every_flipped_bit_is_detected_with_its_offset() {
 #[test]
 fn other_files_are_rejected_with_a_reason() {
     let (mut bytes, _) = small("format");
-    let said = |bytes: &[u8]| parse(bytes).expect_err("an error").to_string();
-    assert_eq!(said(b"seconds = 2"), "x.fpr: this is no recording; expected a file written by `run --record`");
-    assert_eq!(said(b""), "x.fpr: this is no recording; expected a file written by `run --record`");
+    let message = |bytes: &[u8]| parse(bytes).expect_err("an error").to_string();
+    assert_eq!(message(b"seconds = 2"), "x.fpr: this is no recording; expected a file written by `run --record`");
+    assert_eq!(message(b""), "x.fpr: this is no recording; expected a file written by `run --record`");
     bytes[8] = 1;
-    assert_eq!(said(&bytes), "x.fpr: this recording has format 1; this program reads format 2");
+    assert_eq!(message(&bytes), "x.fpr: this recording has format 1; this program reads format 2");
     bytes[8] = 2;
-    assert!(said(&bytes[..40]).ends_with("ends at byte 40, before its first step could begin; nothing can be played"));
+    assert!(
+        message(&bytes[..40]).ends_with("ends at byte 40, before its first step could begin; nothing can be played")
+    );
     let more = [&bytes[..], b"!"].concat();
     let end = bytes.len();
-    assert!(said(&more).starts_with(&format!("x.fpr: the recording is damaged at byte {end}: ")), "{}", said(&more));
+    assert!(
+        message(&more).starts_with(&format!("x.fpr: the recording is damaged at byte {end}: ")),
+        "{}",
+        message(&more)
+    );
     let twice = [&bytes[..], &bytes[10..]].concat();
-    assert!(said(&twice).contains("a frame of kind 1 has no place here"), "{}", said(&twice));
+    assert!(message(&twice).contains("a frame of kind 1 has no place here"), "{}", message(&twice));
     let missing = Recording::read(Path::new("nowhere.fpr")).expect_err("an error").to_string();
     assert!(missing.starts_with("nowhere.fpr: cannot be read: "), "{missing}");
 }
@@ -211,7 +222,7 @@ proptest! {
     #[test]
     fn any_header_is_handled(settings in proptest::collection::vec((".{0,20}", ".{0,20}"), 0..5), file in ".{0,40}") {
         let settings: Vec<Setting> = settings.into_iter().map(|(key, value)| Setting { key, value }).collect();
-        let header = Header::of(Source::Scene, &file, &settings, Driven::default());
+        let header = Header::of(RunSource::Scene, &file, &settings, Driven::default());
         let mut payload = Vec::new();
         header.put(&mut payload);
         let recording = parse(&framed(&[(0, payload), (2, vec![0; 8])])).expect("a recording");

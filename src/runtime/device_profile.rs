@@ -10,7 +10,7 @@ use super::motion_source;
 use crate::assets::{
     DeviceKind, DeviceProfile, Files, Port, Problems, builtin_device_file, builtin_devices, load_hand,
 };
-use crate::devices::emulator::{Emulator, EmulatorSettings, Wearer};
+use crate::devices::emulator::{EmulatedWearer, Emulator, EmulatorSettings};
 use crate::devices::fusion::Fusion;
 use crate::devices::{DeviceError, Hands, SourceHandle, start, start_on};
 use crate::hand::Skeleton;
@@ -76,7 +76,7 @@ pub fn start_device(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> R
     }
 }
 
-/// Emulates the device of a profile on a pseudo-terminal or by UDP, worn by a hand that moves. `motion` is the name of a
+/// Emulates the device of a profile on a pseudo-terminal or by UDP, on a moving hand. `motion` is the name of a
 /// built-in motion ([`BUILTIN_MOTIONS`](super::BUILTIN_MOTIONS)), a scene, a script or a recording; it is repeated.
 ///
 /// Returns the emulator, which unplugs the device when it is dropped, and the profile with the port of the emulated device.
@@ -88,7 +88,7 @@ pub fn emulate(profile: &str, motion: &str) -> Result<(Emulator, DeviceProfile),
         return Err(failed(&profile.name, DeviceError::Emulation(message.into())));
     };
     let motion = HandMotion::of(motion, profile.side)?;
-    let worn = Wearer::new(&profile, move |time| motion.sample_repeated(time));
+    let worn = EmulatedWearer::new(&profile, move |time| motion.sample_repeated(time));
     let settings = EmulatorSettings { baud: profile.baud, ..EmulatorSettings::new(format) };
     let emulator = Emulator::start(settings, Box::new(worn), None).map_err(|error| failed(&profile.name, error))?;
     if let Some(place) = emulator.place() {

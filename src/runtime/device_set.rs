@@ -27,14 +27,14 @@ const CHECK_PERIOD: Duration = Duration::from_millis(5);
 pub struct DeviceSet {
     epoch: Instant,
     fusion: Fusion,
-    devices: Vec<Device>,
+    devices: Vec<RunningDevice>,
     /// Index and side of the hands that are moved.
     hands: Vec<(usize, Side)>,
     driven: Driven,
 }
 
 /// A running device.
-struct Device {
+struct RunningDevice {
     handle: SourceHandle,
     /// The hand it is for; `None` if for both.
     side: Option<Side>,
@@ -128,7 +128,7 @@ impl DeviceSet {
         self.driven = self.fusion.drives();
         let (side, has_haptics) = (profile.side, profile.haptics.is_some());
         let state = SourceState::Connecting;
-        self.devices.push(Device { handle, side, has_haptics, samples: 0, ages: Vec::new(), state, hint: None });
+        self.devices.push(RunningDevice { handle, side, has_haptics, samples: 0, ages: Vec::new(), state, hint: None });
     }
 
     /// Time zero of the samples of all sources.
@@ -158,7 +158,9 @@ impl DeviceSet {
             }
             let name = silent.handle.name().to_string();
             std::thread::sleep(CHECK_PERIOD);
-            if !on_change(&self.take_changes()) {
+            let goes_on = on_change(&self.take_changes());
+            let is_silent = |device: &RunningDevice| device.handle.state() != SourceState::Streaming;
+            if !goes_on && self.devices.iter().any(is_silent) {
                 return Err(Error::Cancelled(name));
             }
         }
@@ -241,7 +243,7 @@ impl DeviceSet {
     /// State and statistics of each device.
     pub fn status(&self) -> Vec<DeviceStatus> {
         let wall = self.epoch.elapsed().as_secs_f64().max(1e-3);
-        let status = |device: &Device| DeviceStatus {
+        let status = |device: &RunningDevice| DeviceStatus {
             name: device.handle.name().into(),
             state: device.handle.state(),
             samples: device.samples,
@@ -260,7 +262,7 @@ impl DeviceSet {
 
     /// The levels that were last sent to a device for a hand.
     pub fn sent_levels(&self, device: usize, side: Side) -> Levels {
-        self.devices.get(device).map_or(Levels::ZERO, |device| device.handle.told(side))
+        self.devices.get(device).map_or(Levels::ZERO, |device| device.handle.sent_levels(side))
     }
 }
 

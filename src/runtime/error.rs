@@ -118,7 +118,7 @@ pub enum Error {
         /// Side of the missing hand.
         side: Side,
     },
-    /// A motion was asked of a file without such a hand.
+    /// The file has no motion for the requested hand.
     #[error("{}: there is no {}hand in it", file.display(), side.map_or(String::new(), |side| format!("{} ", side.name())))]
     NoHand {
         /// The file.
@@ -133,6 +133,20 @@ pub enum Error {
         file: PathBuf,
         /// Why.
         reason: Box<Error>,
+    },
+    /// A force-feedback device cannot be used.
+    #[error("{name}: {message}")]
+    Haptic {
+        /// The device.
+        name: String,
+        /// The reason.
+        message: String,
+    },
+    /// A run with a force-feedback device cannot be recorded.
+    #[error("{}: a run with a force-feedback device cannot be recorded, since its loop is not in step with the scene", file.display())]
+    HapticRecording {
+        /// The file that was to be written.
+        file: PathBuf,
     },
     /// A socket cannot be opened.
     #[error("cannot open a socket to {address}: {error}")]

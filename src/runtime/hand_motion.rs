@@ -13,9 +13,9 @@ use crate::tracking::{ANGLES, Finger, HandSample, PoseKey, PoseSequence, Side};
 /// Names of the built-in motions.
 pub const BUILTIN_MOTIONS: [&str; 4] = ["fist", "wave", "count", "still"];
 /// Samples per second of a built-in motion.
-const RATE: f64 = 100.0;
+const MOTION_RATE: f64 = 100.0;
 /// Height of the palm in the built-in motions, m.
-const HEIGHT: f64 = 1.0;
+const PALM_HEIGHT: f64 = 1.0;
 
 /// Samples of a tracked hand over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,8 +71,8 @@ impl HandMotion {
             }
         };
         let sequence = PoseSequence::new(keys);
-        let steps = (sequence.end() * RATE).round() as u32;
-        let samples = (0..=steps).filter_map(|step| sequence.sample(f64::from(step) / RATE)).collect();
+        let steps = (sequence.end() * MOTION_RATE).round() as u32;
+        let samples = (0..=steps).filter_map(|step| sequence.sample(f64::from(step) / MOTION_RATE)).collect();
         Ok(Self { samples, is_cyclic: true })
     }
 
@@ -112,7 +112,7 @@ fn pose(hand: &HandDescription, name: &str) -> Result<[f64; ANGLES], Error> {
 
 /// A key with the palm rotated about the vertical.
 fn key(time: f64, turn: f64, angles: [f64; ANGLES]) -> PoseKey {
-    let (place, turn) = (Vec3::new(0.2 * turn, HEIGHT, 0.0), Quat::from_scaled_axis(Vec3::y() * turn));
+    let (place, turn) = (Vec3::new(0.2 * turn, PALM_HEIGHT, 0.0), Quat::from_scaled_axis(Vec3::y() * turn));
     PoseKey { time, palm: Pose::from_parts(place.into(), turn), angles }
 }
 

@@ -16,12 +16,15 @@ use crate::devices::HandForces;
 use crate::sim::World;
 use crate::tracking::{Segment, Side};
 
-/// Normal forces and greatest pressures on the fingers and the palm of a hand in the last step.
+/// Normal forces, greatest pressures and powers of slip on the fingers and the palm of a hand in the last step.
 pub fn of_hand(world: &World, hand: HandId, side: Side) -> HandForces {
-    let mut touch = HandForces { side, fingers: [0.0; 5], palm: 0.0, pressure: [0.0; 6] };
+    let mut touch = HandForces { side, fingers: [0.0; 5], palm: 0.0, pressure: [0.0; 6], slip: [0.0; 6] };
     let of_hand = |side: ColliderId| (side.body == hand.id()).then(|| Segment::at(side.index()));
     for contact in world.touches() {
+        // Both surfaces lose it together; the user feels it once for each finger that takes part.
+        let power = contact.friction.norm() * contact.sliding + (contact.torque * contact.spinning).abs();
         for segment in [contact.a, contact.b].into_iter().filter_map(of_hand) {
+            touch.slip[part(segment)] += power;
             match segment.finger() {
                 Some((finger, _)) => touch.fingers[finger as usize] += contact.pressing,
                 None => touch.palm += contact.pressing,

@@ -5,7 +5,9 @@
 //! | step in your own loop | [`Session::step`], [`Session::run`] |
 //! | run at real time in a thread, with snapshots | [`SessionThread`] |
 //! | drive a world of your own with devices | [`DeviceSet::track`], [`DeviceSet::send_feedback`] |
+//! | couple a tool to a force-feedback device | [`Session::attach_haptics`], or [`HapticThread`] and [`ElasticThread`] with a world of your own |
 //! | add a device of your own | [`DeviceSet::add`], `examples/own_device.rs` |
+//! | try random inputs for hours | `soak` (feature `script`) |
 //! | send the hands to another program | [`VmcSender`], or your own [`Sink`] |
 //!
 //! # One inlet per hand
@@ -34,15 +36,24 @@
 mod byte_playback;
 mod device_profile;
 mod device_set;
+mod elastic_thread;
 mod error;
 mod hand_motion;
+mod haptic_device;
 pub mod haptic_feedback;
+mod haptic_thread;
+#[cfg(all(feature = "vr", not(target_os = "macos")))]
+mod headset;
+#[cfg(all(feature = "vr", not(target_os = "macos")))]
+mod headset_mount;
 #[cfg(feature = "viewer")]
 pub mod live;
 mod motion_source;
 mod overlap;
 mod pace;
 mod session;
+#[cfg(feature = "script")]
+pub mod soak;
 mod thread;
 mod vmc_sender;
 
@@ -51,8 +62,13 @@ pub use device_profile::{
     average_hands, average_skeleton, driven_by, emulate, open_profile, open_profile_from, start_device,
 };
 pub use device_set::{DeviceChange, DeviceSet, DeviceStatus};
+pub use elastic_thread::ElasticThread;
 pub use error::Error;
 pub use hand_motion::{BUILTIN_MOTIONS, HandMotion};
+pub use haptic_device::HapticPort;
+pub use haptic_thread::{HapticLink, HapticThread};
+#[cfg(all(feature = "vr", not(target_os = "macos")))]
+pub use headset::{HeadsetChannels, gloved_headset_devices, headset_devices, headset_profile};
 pub use overlap::overlap_warnings;
 pub use pace::Pace;
 pub use session::{Difference, Pacing, SceneMut, SceneRef, Session, Sink, shipped_path};

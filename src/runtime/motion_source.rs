@@ -10,7 +10,7 @@ use crate::devices::{SourceFeed, SourceHandle, SourceSample, SourceState};
 use crate::tracking::Side;
 
 /// Samples per second.
-const RATE: f64 = 100.0;
+const PLAYBACK_RATE: f64 = 100.0;
 
 /// Plays a motion from now on; the hand rests at its end.
 pub(super) fn start(profile: &DeviceProfile, file: &Path, epoch: Instant) -> Result<SourceHandle, Error> {
@@ -26,17 +26,17 @@ pub(super) fn start(profile: &DeviceProfile, file: &Path, epoch: Instant) -> Res
     let uses = profile.place.uses;
     let perform = move |feed: &SourceFeed| {
         feed.set_state(SourceState::Connected);
-        let (began, period) = (Instant::now(), Duration::from_secs_f64(1.0 / RATE));
+        let (began, period) = (Instant::now(), Duration::from_secs_f64(1.0 / PLAYBACK_RATE));
         let mut next = began;
         loop {
             for (side, motion) in &motions {
-                let told = motion.sample(began.elapsed().as_secs_f64());
+                let target = motion.sample(began.elapsed().as_secs_f64());
                 let mut sample = SourceSample::new(epoch.elapsed().as_secs_f64(), *side);
-                if let Some(palm) = told.and_then(|told| told.palm) {
+                if let Some(palm) = target.and_then(|target| target.palm) {
                     sample.position = uses.position.then_some(palm.translation.vector);
                     sample.orientation = uses.orientation.then_some(palm.rotation);
                 }
-                if let Some(angles) = told.and_then(|told| told.angles).filter(|_| uses.fingers) {
+                if let Some(angles) = target.and_then(|target| target.angles).filter(|_| uses.fingers) {
                     sample.angles = angles.map(Some);
                 }
                 feed.send(sample);

@@ -14,6 +14,7 @@ const ALLOWED: f64 = 1e-4;
 pub fn overlap_warnings(scene: &Scene) -> Vec<String> {
     let world = &scene.world;
     let mut near = Proximity::default();
+    near.join(&world.bodies, &world.attachments);
     near.find(&world.bodies, &world.materials, &world.parameters.contact, world.parameters.dt);
     let mut deepest: BTreeMap<[String; 2], f64> = BTreeMap::new();
     for pair in &near.pairs {

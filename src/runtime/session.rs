@@ -16,15 +16,16 @@ use self::replay::Replay;
 pub use self::scene_ref::{SceneMut, SceneRef};
 use super::device_set::DeviceSet;
 use super::error::Error;
+use super::haptic_device::HapticPort;
 use crate::assets::{Files, Scene};
-use crate::record::{Ending, Header, Input, Recorder, Recording, Source};
+use crate::record::{Ending, Eye, Header, Input, Recorder, Recording, RunSource};
 #[cfg(feature = "script")]
 use crate::script::{RunState, ScriptRun, TaskOutcome};
 use crate::sim::World;
 use crate::tracking::{Driven, HandSample, SampleSource, Verdict};
 
 /// Rounding of times, as a fraction of a step.
-const ROUNDING: f64 = 1e-9;
+const TIME_ROUNDING: f64 = 1e-9;
 
 /// An output that is updated after every step.
 pub trait Sink: Send {
@@ -59,8 +60,11 @@ pub struct Session {
     /// Inputs since the last step.
     inputs: Vec<Input>,
     recorder: Option<Recorder>,
+    /// Where the eyes of a user in a headset are; `true` if that is not recorded yet.
+    eyes: Option<([Eye; 2], bool)>,
     replay: Option<Replay>,
     devices: Option<DeviceSet>,
+    haptics: Option<HapticPort>,
     sinks: Vec<Box<dyn Sink>>,
     /// The error that ended the run.
     broken: Option<String>,
@@ -81,15 +85,17 @@ impl Session {
     fn of(play: Play) -> Self {
         Self {
             file: PathBuf::new(),
-            header: Header::of(Source::Scene, "", &[], Driven::default()),
+            header: Header::of(RunSource::Scene, "", &[], Driven::default()),
             files: Files::default(),
             play,
             steps: 0,
             hash: 0,
             inputs: Vec::new(),
             recorder: None,
+            eyes: None,
             replay: None,
             devices: None,
+            haptics: None,
             sinks: Vec::new(),
             broken: None,
         }
@@ -105,6 +111,11 @@ impl Session {
             devices.rebind(&next.scene().world);
             next.devices = Some(devices);
         }
+        // The loop of the scene before this one holds the port of the device until it ends.
+        if let Some(haptic) = &mut self.scene_mut().haptic {
+            haptic.set_live(None);
+        }
+        next.haptics = self.haptics.take();
         next.sinks = std::mem::take(&mut self.sinks);
         for sink in &mut next.sinks {
             let scene = match &next.play {
@@ -122,10 +133,18 @@ impl Session {
         if self.steps > 0 {
             return Err(Error::RecordingTooLate { file: file.into() });
         }
+        if self.haptics.is_some() {
+            return Err(Error::HapticRecording { file: file.into() });
+        }
         let header = Header::of(self.header.source, &self.header.file, &self.header.settings, self.header.device);
         let start = self.scene().world.state_hash();
         self.recorder = Some(Recorder::create(file, &header, &self.files.read_after(0), start)?);
         Ok(())
+    }
+
+    /// The file that is recorded to.
+    pub fn recording_file(&self) -> Option<&Path> {
+        self.recorder.as_ref().map(Recorder::file)
     }
 
     /// Finishes the recording, if there is one, and writes all of it to the file.
@@ -156,6 +175,28 @@ impl Session {
     /// Detaches the devices. Dropping them releases their motors.
     pub fn detach_devices(&mut self) -> Option<DeviceSet> {
         self.devices.take()
+    }
+
+    /// Runs the haptic loop of the scene in a thread of its own with a force-feedback device, in place of the loop in lockstep. Such a run takes
+    /// place in real time and cannot be recorded. The scene, or the script by its first step, must have a `[haptic]` section.
+    pub fn attach_haptics(&mut self, port: HapticPort) -> Result<(), Error> {
+        if self.replay.is_some() {
+            return Err(Error::FixedRecording { file: self.file.clone() });
+        }
+        if let Some(recorder) = &self.recorder {
+            return Err(Error::HapticRecording { file: recorder.file().into() });
+        }
+        self.begin_trials();
+        port.couple(&mut self.scene_mut())?;
+        self.haptics = Some(port);
+        Ok(())
+    }
+
+    /// Couples the scene of a new trial to the device.
+    fn couple_haptics(&mut self) -> Result<(), Error> {
+        let Some(port) = self.haptics.clone() else { return Ok(()) };
+        self.begin_trials();
+        port.couple(&mut self.scene_mut())
     }
 
     /// The parts of the hands that devices move.
@@ -204,12 +245,24 @@ impl Session {
         Some(hand.track_from(SampleSource::Pointer, sample))
     }
 
-    /// Gives a hand back that mouse and keyboard moved.
+    /// Releases a hand that mouse and keyboard moved.
     pub fn release_pointer(&mut self, hand: usize) {
         let bodies = &mut self.scene_mut().world.bodies;
         if let Some(&id) = bodies.hand_ids().get(hand) {
             bodies[id].skeleton.tracked.inlet_mut().release(SampleSource::Pointer);
         }
+    }
+
+    /// Notes where the eyes of a user in a headset are, for the recording. It does not change the run.
+    pub fn note_eyes(&mut self, eyes: [Eye; 2]) {
+        if self.replay.is_none() {
+            self.eyes = Some((eyes, true));
+        }
+    }
+
+    /// Left and right eye of the user in the headset, as noted or recorded last.
+    pub fn eyes(&self) -> Option<&[Eye; 2]> {
+        self.eyes.as_ref().map(|(eyes, _)| eyes)
     }
 
     /// Reports that a button was pressed or released; a script receives the event after the coming step. Ignored while a
@@ -242,6 +295,7 @@ impl Session {
             self.take_recorded(&step.inputs)?;
         }
         self.read_devices();
+        self.couple_haptics()?;
         let before = self.steps;
         let stepped = self.advance();
         self.send_outputs();
@@ -319,6 +373,7 @@ impl Session {
                 }
                 Input::Button { name, pressed } => self.push_button(name, *pressed),
                 Input::CutShort { sweeps } => most = *sweeps,
+                Input::Eyes(eyes) => self.eyes = Some((**eyes, true)),
             }
         }
         self.scene_mut().world.grant_sweeps(most);
@@ -329,7 +384,7 @@ impl Session {
         match &mut self.play {
             Play::Scene(scene) => {
                 scene.feed_rest(&self.header.device);
-                let report = scene.world.step();
+                let report = scene.step();
                 (self.steps, self.hash) = (self.steps + 1, report.hash);
                 if let Some(fault) = scene.fault(report.status) {
                     return Err(Error::Stopped { fault, step: self.steps });
@@ -354,6 +409,11 @@ impl Session {
             let world = &self.scene().world;
             (world.time(), world.cut_short())
         };
+        if let Some((eyes, is_new)) = &mut self.eyes
+            && std::mem::take(is_new)
+        {
+            inputs.push(Input::Eyes(Box::new(*eyes)));
+        }
         inputs.extend(cut_short.map(|sweeps| Input::CutShort { sweeps }));
         if let Some(replay) = &mut self.replay {
             replay.compare(self.steps, time, self.hash);
@@ -371,12 +431,18 @@ impl Session {
 
     /// Whether the scene has reached its duration, the script its end, or the recording its last step.
     pub fn is_over(&self) -> bool {
-        self.replay.as_ref().is_some_and(|replay| self.steps >= replay.length()) || self.has_ended()
+        match (&self.replay, &self.play) {
+            (None, _) => self.has_ended(),
+            // With a device that drove a hand, the scene went on beyond its duration.
+            (Some(replay), Play::Scene(_)) => self.steps >= replay.length(),
+            #[cfg(feature = "script")]
+            (Some(replay), Play::Script(_)) => self.steps >= replay.length() || self.has_ended(),
+        }
     }
 
     fn has_ended(&self) -> bool {
         match &self.play {
-            Play::Scene(scene) => scene.world.time() >= scene.seconds - ROUNDING * scene.world.parameters.dt,
+            Play::Scene(scene) => scene.world.time() >= scene.seconds - TIME_ROUNDING * scene.world.parameters.dt,
             #[cfg(feature = "script")]
             Play::Script(run) => run.outcome().is_some() || run.error().is_some(),
         }
@@ -387,7 +453,7 @@ impl Session {
         match (&self.replay, &self.play) {
             (Some(replay), _) => Some(replay.length()),
             (None, Play::Scene(scene)) => {
-                Some((scene.seconds / scene.world.parameters.dt - ROUNDING).ceil().max(0.0) as u64)
+                Some((scene.seconds / scene.world.parameters.dt - TIME_ROUNDING).ceil().max(0.0) as u64)
             }
             #[cfg(feature = "script")]
             (None, Play::Script(_)) => None,

@@ -1,4 +1,4 @@
-//! A session in a thread of its own.
+//! A session in its own thread.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -14,7 +14,7 @@ use crate::sync::Latest;
 /// Least time between two snapshots that the reader waits for.
 const SNAPSHOT_PERIOD: Duration = Duration::from_millis(4);
 
-type Command = Box<dyn FnOnce(&mut Session) + Send>;
+type WorldCommand = Box<dyn FnOnce(&mut Session) + Send>;
 
 /// The session after its thread has ended, and the error that ended it, if any.
 pub struct ThreadOutcome {
@@ -50,7 +50,7 @@ pub struct ThreadOutcome {
 /// ```
 pub struct SessionThread<S> {
     /// Dropped to end the thread.
-    commands: Option<Sender<Command>>,
+    commands: Option<Sender<WorldCommand>>,
     snapshots: Arc<Latest<S>>,
     thread: Option<JoinHandle<ThreadOutcome>>,
 }
@@ -120,7 +120,7 @@ impl<S> Drop for SessionThread<S> {
 
 fn step_until_stopped<S: Default>(
     mut session: Session,
-    commands: &Receiver<Command>,
+    commands: &Receiver<WorldCommand>,
     snapshots: &Latest<S>,
     mut snapshot: impl FnMut(&Session, &mut S),
 ) -> ThreadOutcome {

@@ -11,7 +11,7 @@ use crate::sim::World;
 use crate::tracking::{Segment, Side};
 
 /// Least time between two datagrams of a hand.
-const PERIOD: Duration = Duration::from_micros(16_667);
+const DATAGRAM_PERIOD: Duration = Duration::from_micros(16_667);
 
 /// Sends the finger bones of the simulated hands, and each palm as a tracker, `left_hand` and `right_hand`. The arm is not
 /// simulated; a receiver can solve for it from the tracker.
@@ -55,7 +55,7 @@ impl Sink for VmcSender {
     }
 
     fn after_step(&mut self, world: &World) {
-        if self.last.is_some_and(|last| last.elapsed() < PERIOD) {
+        if self.last.is_some_and(|last| last.elapsed() < DATAGRAM_PERIOD) {
             return;
         }
         self.last = Some(Instant::now());

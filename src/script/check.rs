@@ -25,8 +25,8 @@ pub fn check_file(file: &Path) -> Result<ScriptRun, Vec<ScriptError>> {
     let name = file.display().to_string();
     let files = Files::default();
     let text = files.read_text(file, TextKind::Script).map_err(|problems| {
-        let said = problems.0.first().map(|problem| problem.message.clone());
-        vec![ScriptError::whole(&name, said.unwrap_or_default())]
+        let message = problems.0.first().map(|problem| problem.message.clone());
+        vec![ScriptError::whole(&name, message.unwrap_or_default())]
     })?;
     let (ast, scenes) = compile(&name, &text).map_err(|error| vec![error])?;
     let mut found = calls(&name, &text, &ast);
@@ -305,9 +305,9 @@ mod tests {
         let text =
             "let h = hand(\"right\");\nh.clsoe_until([\"index\"], 2.0);\nif false { weit(1); }\nfn f() { g() }\nf();\n";
         let errors = check("test.rhai", text).unwrap_err();
-        let said: Vec<_> = errors.iter().map(|e| (e.line, e.message.as_str())).collect();
+        let message: Vec<_> = errors.iter().map(|e| (e.line, e.message.as_str())).collect();
         assert_eq!(
-            said,
+            message,
             [
                 (2, "there is no function `clsoe_until`; did you mean `close_until`?"),
                 (3, "there is no function `weit`; did you mean `wait`?"),
@@ -316,9 +316,9 @@ mod tests {
         );
         let text = "wait(1, 2);\nhand(\"right\").move_by(0, 0.1, 0);\n[1].remove(0);\nlet a = [1];\na.push(2);\n";
         let errors = check("test.rhai", text).unwrap_err();
-        let said: Vec<_> = errors.iter().map(|e| (e.line, e.message.as_str())).collect();
+        let message: Vec<_> = errors.iter().map(|e| (e.line, e.message.as_str())).collect();
         assert_eq!(
-            said,
+            message,
             [
                 (1, "`wait` does not take 2 values; expected `wait(seconds: number)`"),
                 (
@@ -338,9 +338,9 @@ mod tests {
             h.bend(#{ thumb_tip_flexion: 1, rign_tip_flexion: 2 }, 1.0);\nh.squeeze([\"thumb\", \"indx\"], 2.0);\n\
             print(h.force(\"palmm\"));\nh.play([#{ seconds: 1, angles: #{ litle_tip_flexion: 3 } }]);\n";
         let errors = check("test.rhai", text).unwrap_err();
-        let said: Vec<_> = errors.iter().map(|e| (e.line, e.message.as_str())).collect();
+        let message: Vec<_> = errors.iter().map(|e| (e.line, e.message.as_str())).collect();
         assert_eq!(
-            said,
+            message,
             [
                 (2, "there is no joint `index_base_flexon`; did you mean `index_base_flexion`?"),
                 (3, "there is no joint `rign_tip_flexion`; did you mean `ring_tip_flexion`?"),

@@ -6,11 +6,11 @@ use rhai::{AST, Engine};
 
 use super::callback::Callback;
 use super::limits::{FAREWELL, LOADING, STUCK, TRACKS, TRACKS_EVER};
-use super::load::{self, Refusal, Request};
-use super::track::{Fault, Go, Part, Shared, Track, TrackRequest, Waiting, fault, start};
+use super::load::{self, LoadRefusal, Request};
+use super::track::{Fault, Go, Shared, Track, TrackCode, TrackRequest, Waiting, fault, start};
 
 /// Rounding of times, s.
-const SAME: f64 = 1e-9;
+const TIME_EPSILON: f64 = 1e-9;
 
 /// Schedules the tracks: exactly one runs at a time.
 pub struct Conductor {
@@ -28,7 +28,7 @@ impl Conductor {
     /// A script before its first line.
     pub fn new(engine: Arc<Engine>, ast: Arc<AST>, shared: Arc<Shared>) -> Result<Self, Fault> {
         let mut conductor = Self { shared, engine, ast, tracks: Vec::new(), judge: None, loading: Duration::ZERO };
-        let main = conductor.start(Part::Whole)?;
+        let main = conductor.start(TrackCode::Whole)?;
         conductor.tracks.push(main);
         Ok(conductor)
     }
@@ -71,7 +71,7 @@ impl Conductor {
             return Ok(());
         }
         if self.judge.is_none() {
-            self.judge = Some(self.start(Part::Judge)?);
+            self.judge = Some(self.start(TrackCode::Judge)?);
         }
         self.shared.begin_phase();
         match self.give(None, Go::On) {
@@ -86,7 +86,7 @@ impl Conductor {
         self.shared.state().task.verdict.is_some()
     }
 
-    fn start(&self, part: Part) -> Result<Track, Fault> {
+    fn start(&self, part: TrackCode) -> Result<Track, Fault> {
         start(part, self.engine.clone(), self.ast.clone(), self.shared.clone())
             .map_err(|e| fault(format!("cannot start a thread for the script: {e}")))
     }
@@ -94,7 +94,7 @@ impl Conductor {
     fn is_ready(&self, track: usize) -> bool {
         match &self.tracks[track].waiting {
             Waiting::Control => true,
-            Waiting::Time(time) => self.shared.state().time() >= time - SAME,
+            Waiting::Time(time) => self.shared.state().time() >= time - TIME_EPSILON,
             Waiting::Tracks(others) => others.iter().all(|&o| matches!(self.tracks[o].waiting, Waiting::Over)),
             Waiting::Over => false,
         }
@@ -124,7 +124,7 @@ impl Conductor {
         }
     }
 
-    fn load(&mut self, request: &Request) -> Result<(), Refusal> {
+    fn load(&mut self, request: &Request) -> Result<(), LoadRefusal> {
         if self.loading > LOADING {
             let most = LOADING.as_secs();
             return Err(format!("more than {most} s of loading without a pause; check for an endless loop").into());
@@ -148,7 +148,7 @@ impl Conductor {
             return Ok(Err(format!("too many parallel tracks; at most {most}")));
         }
         for closure in closures {
-            let track = self.start(Part::Closure(closure))?;
+            let track = self.start(TrackCode::Closure(closure))?;
             self.tracks.push(track);
         }
         Ok(Ok((first..self.tracks.len()).collect()))
@@ -159,7 +159,7 @@ impl Conductor {
         loop {
             let before = self.shared.operations();
             match receiver.recv_timeout(STUCK) {
-                Err(RecvTimeoutError::Timeout) if self.shared.operations() > before => {}
+                Err(RecvTimeoutError::Timeout) if self.shared.operations() > before || self.shared.is_in_call() => {}
                 answer => return answer,
             }
         }

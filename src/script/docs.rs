@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use super::api::{Entry, entries};
+use super::api::{FunctionDoc, entries};
 
 /// The subjects in the order of registration.
 fn subjects() -> Vec<&'static str> {
@@ -13,7 +13,7 @@ fn subjects() -> Vec<&'static str> {
     subjects
 }
 
-fn of(subject: &str) -> impl Iterator<Item = &'static Entry> + '_ {
+fn of(subject: &str) -> impl Iterator<Item = &'static FunctionDoc> + '_ {
     entries().iter().filter(move |entry| entry.subject == subject)
 }
 
@@ -42,7 +42,7 @@ pub fn reference() -> String {
 }
 
 /// The signature in call syntax: methods of a hand, a body or a vector are called on it.
-fn call(entry: &Entry) -> String {
+fn call(entry: &FunctionDoc) -> String {
     let Some((name, rest)) = entry.signature.split_once('(') else {
         return format!("vec.{}", entry.signature);
     };

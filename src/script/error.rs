@@ -5,9 +5,9 @@ use rhai::{Dynamic, EvalAltResult, ParseError, ParseErrorType, Position};
 
 use super::api;
 use super::limits::DISABLED;
-use super::load::Refusal;
+use super::load::LoadRefusal;
 use super::modules::Sources;
-use crate::text::nearest;
+use crate::text::{did_you_mean, nearest};
 
 /// A script error with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl ScriptError {
             let (source, next) = match inner {
                 EvalAltResult::ErrorInFunctionCall(_, source, next, _) => (source, next),
                 EvalAltResult::ErrorInModule(source, next, _) => (source, next),
-                other => return Self::said(name, sources, position, message(other, names)),
+                other => return Self::message(name, sources, position, message(other, names)),
             };
             if !source.is_empty() {
                 name = source;
@@ -64,7 +64,7 @@ impl ScriptError {
         }
     }
 
-    fn said(name: &str, sources: &Sources, position: Position, message: String) -> Self {
+    fn message(name: &str, sources: &Sources, position: Position, message: String) -> Self {
         if position.is_none() {
             return Self::whole(name, message);
         }
@@ -88,7 +88,7 @@ pub(super) fn message(error: &EvalAltResult, names: &[String]) -> String {
         EvalAltResult::ErrorParsing(kind, _) => parse_message(kind),
         EvalAltResult::ErrorFunctionNotFound(signature, _) => no_function(signature),
         EvalAltResult::ErrorVariableNotFound(name, _) => no_variable(name, names),
-        EvalAltResult::ErrorDotExpr(said, _) => no_property(said),
+        EvalAltResult::ErrorDotExpr(message, _) => no_property(message),
         EvalAltResult::ErrorDataRace(..) => {
             "a variable is modified while it is in use, by the same call or by a waiting track".into()
         }
@@ -111,7 +111,7 @@ pub(super) fn message(error: &EvalAltResult, names: &[String]) -> String {
 }
 
 fn thrown(value: &Dynamic) -> String {
-    let refusal = value.read_lock::<Refusal>().map(|refusal| refusal.whole.clone());
+    let refusal = value.read_lock::<LoadRefusal>().map(|refusal| refusal.whole.clone());
     let text = refusal.unwrap_or_else(|| value.to_string());
     if text.is_empty() { "the script threw an error without a message".into() } else { text }
 }
@@ -124,7 +124,7 @@ fn plain(types: &str) -> String {
 /// Message for an unknown variable, with a similar hand or body.
 pub(super) fn no_variable(name: &str, names: &[String]) -> String {
     let hint = match nearest(name, names.iter()) {
-        Some(near) => format!("; did you mean `{near}`?"),
+        Some(near) => did_you_mean(near),
         None if names.is_empty() => "; no scene has been set up".into(),
         None => String::new(),
     };
@@ -132,11 +132,11 @@ pub(super) fn no_variable(name: &str, names: &[String]) -> String {
 }
 
 /// That a value has no such property, from what the language says about it.
-fn no_property(said: &str) -> String {
-    let quoted: Vec<&str> = said.split('\'').skip(1).step_by(2).collect();
-    let [property, kind, ..] = quoted.as_slice() else { return said.into() };
+fn no_property(message: &str) -> String {
+    let quoted: Vec<&str> = message.split('\'').skip(1).step_by(2).collect();
+    let [property, kind, ..] = quoted.as_slice() else { return message.into() };
     let kind = plain(kind);
-    let what = if said.starts_with("No writable") { "has no writable" } else { "has no" };
+    let what = if message.starts_with("No writable") { "has no writable" } else { "has no" };
     let hint = match kind.as_str() {
         "()" => return format!("`{property}` of `()`: the expression before the point has no value"),
         "Vec3" => "; expected `x`, `y` or `z`".into(),
@@ -167,7 +167,7 @@ pub(super) fn no_function(signature: &str) -> String {
         }
         Some(_) => format!("`{name}` does not take ({given})"),
         None => match nearest(name, functions.keys()) {
-            Some(near) => format!("there is no function `{name}`; did you mean `{near}`?"),
+            Some(near) => format!("there is no function `{name}`{}", did_you_mean(near)),
             None => format!("there is no function `{name}`"),
         },
     }

@@ -8,12 +8,12 @@ use crate::math::Vec3;
 use crate::sim::Touch;
 
 /// Kinds of events, in their order within a step.
-pub const KINDS: [&str; 6] = ["button", "contact_began", "grasp", "slip", "release", "contact_ended"];
+pub const EVENT_KINDS: [&str; 6] = ["button", "contact_began", "grasp", "slip", "release", "contact_ended"];
 /// Contacts that are lost for a shorter time have not ended, s: a rolling pad loses and finds contacts continually. The
 /// same holds for slipping, which sticks intermittently.
 const BREAK: f64 = 0.03;
 /// Minimum slip speed, m/s, at full friction utilisation.
-const SLIPPING: f64 = 2e-3;
+const MIN_SLIP_SPEED: f64 = 2e-3;
 /// Minimum spin speed, rad/s: the same speed at 4 mm from the centre, at the rim of a fingertip's contact.
 const SPINNING: f64 = 0.5;
 /// Minimum friction utilisation of slip; the utilisation is approximate.
@@ -23,7 +23,7 @@ const PRESSING: f64 = 0.02;
 
 /// An event.
 pub struct Event {
-    /// Kind; one of [`KINDS`].
+    /// Kind; one of [`EVENT_KINDS`].
     pub kind: &'static str,
     fields: Vec<(&'static str, Dynamic)>,
 }
@@ -47,7 +47,7 @@ impl Event {
 
 /// State of a contact: time and position when it was last present, and when it last slipped.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct ContactHistory {
     last: f64,
     place: Vec3,
     slipped: Option<f64>,
@@ -55,13 +55,13 @@ struct Seen {
 
 /// Whether surfaces slip on each other.
 pub fn slips(touch: &Touch) -> bool {
-    touch.used >= IN_USE && (touch.sliding > SLIPPING || touch.spinning > SPINNING)
+    touch.used >= IN_USE && (touch.sliding > MIN_SLIP_SPEED || touch.spinning > SPINNING)
 }
 
 /// Previous contacts, to detect changes.
 #[derive(Default)]
 pub struct Watch {
-    contacts: BTreeMap<(ColliderId, ColliderId), Seen>,
+    contacts: BTreeMap<(ColliderId, ColliderId), ContactHistory>,
     grasps: BTreeMap<(usize, BodyId), f64>,
 }
 
@@ -84,7 +84,11 @@ impl Watch {
         for (pair, meeting) in &meetings {
             let before = self.contacts.get(pair).copied();
             let slipped = before.and_then(|seen| seen.slipped);
-            let seen = Seen { last: now, place: meeting.place, slipped: meeting.slipping.then_some(now).or(slipped) };
+            let seen = ContactHistory {
+                last: now,
+                place: meeting.place,
+                slipped: meeting.slipping.then_some(now).or(slipped),
+            };
             self.contacts.insert(*pair, seen);
             if before.is_none() {
                 found.push(contact_event("contact_began", state, *pair, meeting));
@@ -106,7 +110,7 @@ impl Watch {
             self.grasps.remove(&(hand, body));
             found.push(grasp_event("release", state, hand, body));
         }
-        let order = |event: &Event| KINDS.iter().position(|kind| *kind == event.kind);
+        let order = |event: &Event| EVENT_KINDS.iter().position(|kind| *kind == event.kind);
         found.sort_by_key(order);
         state.events.extend(found);
     }

@@ -12,7 +12,7 @@ const CALL_LEVELS: usize = 32;
 /// Operations of a script between two steps, all tracks together; about 20 ms.
 pub(super) const OPERATIONS: u64 = 200_000;
 /// Script time between two steps.
-pub(super) const WALL: Duration = Duration::from_millis(50);
+pub(super) const SCRIPT_TIME_LIMIT: Duration = Duration::from_millis(50);
 /// Maximum script time counted between two clock reads: more means that the machine is busy otherwise.
 pub(super) const SLICE: Duration = Duration::from_millis(2);
 /// Without a response or an operation for this time all tracks are cancelled: one of them waits for a variable that
@@ -41,11 +41,13 @@ pub(super) const MATERIALS: usize = 256;
 /// Trials of a task.
 pub(super) const TRIALS: i64 = 1000;
 /// Bodies in the world of a script.
-pub(super) const BODIES: usize = 1000;
+pub(super) const SCRIPT_BODIES: usize = 1000;
+/// Attachments in the world of a script.
+pub(super) const ATTACHMENTS: usize = 1000;
 /// Goals, failure conditions, event handlers, metrics and phases of a task, each.
 pub(super) const RULES: usize = 256;
 /// Printed lines; further ones are dropped.
-pub(super) const MESSAGES: usize = 1000;
+pub(super) const PRINTED_LINES: usize = 1000;
 /// Functions of a script, and variables in scope.
 const NAMES: usize = 256;
 /// Files that a script imports.

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::limits::BODIES;
+use super::limits::SCRIPT_BODIES;
 use super::state::{Origin, State};
 use crate::assets::{Problem, Problems, Scene, Setting, builtin_scenes};
 use crate::body::MaterialId;
 use crate::math::Random;
-use crate::text::nearest;
+use crate::text::{did_you_mean, nearest};
 
 /// A load request.
 pub enum Request {
@@ -23,20 +23,20 @@ pub enum Request {
 
 /// Why a load request failed.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct LoadRefusal {
     /// The message for the script, without file contents.
     pub shown: String,
     /// The message for the user, who may read the files.
     pub whole: String,
 }
 
-impl From<String> for Refusal {
+impl From<String> for LoadRefusal {
     fn from(why: String) -> Self {
         Self { shown: why.clone(), whole: why }
     }
 }
 
-impl Refusal {
+impl LoadRefusal {
     /// From problems of a script's description, and of the files that it refers to.
     fn of(problems: &Problems, script: &Path) -> Self {
         let of_file = |problem: &&Problem| problem.file != script && !problem.file.starts_with("--set");
@@ -54,19 +54,19 @@ impl Refusal {
 }
 
 /// Executes a load request.
-pub fn perform(request: &Request, state: &mut State) -> Result<(), Refusal> {
+pub fn perform(request: &Request, state: &mut State) -> Result<(), LoadRefusal> {
     match request {
         Request::Scene(name) => {
             let file = find(&state.origin, "scenes", name)?;
             let loaded = state.origin.files.load_scene(&file, &state.origin.settings);
-            let scene = loaded.map_err(|problems| Refusal::of(&problems, &state.origin.file))?;
+            let scene = loaded.map_err(|problems| LoadRefusal::of(&problems, &state.origin.file))?;
             state.files.insert(file);
             take_scene(state, scene)
         }
         Request::Inline(text) => {
             let origin = &state.origin;
             let parsed = origin.files.parse_scene(&origin.file, text, &origin.settings);
-            let scene = parsed.map_err(|problems| Refusal::of(&problems, &state.origin.file))?;
+            let scene = parsed.map_err(|problems| LoadRefusal::of(&problems, &state.origin.file))?;
             take_scene(state, scene)
         }
         Request::Body(name, table) => add(state, "body", name, table),
@@ -84,7 +84,7 @@ pub fn empty_scene(origin: &Origin) -> Result<Scene, Problems> {
     origin.files.parse_scene(&origin.file, "", &settings)
 }
 
-fn take_scene(state: &mut State, scene: Scene) -> Result<(), Refusal> {
+fn take_scene(state: &mut State, scene: Scene) -> Result<(), LoadRefusal> {
     if state.scene.world.steps() > 0 {
         return Err(String::from("a scene can be set up only before the first pause").into());
     }
@@ -123,7 +123,7 @@ pub fn find(origin: &Origin, kind: &str, name: &str) -> Result<PathBuf, String> 
     let places: Vec<String> = folders.iter().map(|folder| folder.join(&file).display().to_string()).collect();
     let shipped: Vec<String> = builtin_scenes().map(String::from).collect();
     let near = nearest(name, shipped.iter()).filter(|_| kind == "scenes");
-    let near = near.map(|near| format!("; did you mean the shipped `{near}`?")).unwrap_or_default();
+    let near = near.map(did_you_mean).unwrap_or_default();
     Err(format!("there is no `{name}` in {kind}/; looked for {}{near}", places.join(", ")))
 }
 
@@ -139,10 +139,10 @@ fn in_words(problem: &Problem) -> String {
 }
 
 /// Adds the body of a table, checked as in a scene file.
-fn add(state: &mut State, kind: &str, name: &str, table: &str) -> Result<(), Refusal> {
+fn add(state: &mut State, kind: &str, name: &str, table: &str) -> Result<(), LoadRefusal> {
     let bodies = &state.scene.world.bodies;
-    if bodies.count() >= BODIES {
-        return Err(format!("the world has {} bodies; at most {BODIES} are allowed", bodies.count()).into());
+    if bodies.count() >= SCRIPT_BODIES {
+        return Err(format!("the world has {} bodies; at most {SCRIPT_BODIES} are allowed", bodies.count()).into());
     }
     if state.find_body(name).is_some() || state.scene.hand(name).is_some() {
         return Err(format!("`{name}` already exists").into());
@@ -160,7 +160,7 @@ fn add(state: &mut State, kind: &str, name: &str, table: &str) -> Result<(), Ref
     let settings: Vec<Setting> = state.origin.settings.iter().filter(of_it).cloned().collect();
     let origin = &state.origin;
     let part = origin.files.parse_part(&origin.file, &text, &settings, state.scene.cost());
-    let part = part.map_err(|problems| Refusal::of(&problems, &origin.file))?;
+    let part = part.map_err(|problems| LoadRefusal::of(&problems, &origin.file))?;
     merge(&mut state.scene, part);
     state.note_starts();
     Ok(())

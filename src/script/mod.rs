@@ -15,6 +15,7 @@ mod limits;
 mod load;
 mod memory;
 mod modules;
+mod plan;
 mod puppet;
 mod run;
 mod state;

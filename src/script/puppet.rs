@@ -1,3 +1,5 @@
+use nalgebra::Unit;
+
 use crate::math::{Pose, Quat, Vec3, exp, log};
 use crate::tracking::{ANGLES, Finger, HandSample, minimum_jerk};
 
@@ -86,7 +88,7 @@ impl<T: Blend> Ramp<T> {
 
 /// Fingers that close until each presses with a force, and keep it.
 #[derive(Clone, Debug)]
-pub struct Grip {
+pub struct ForceGrip {
     /// Which fingers.
     pub fingers: Vec<Finger>,
     /// Force of each, N.
@@ -95,18 +97,74 @@ pub struct Grip {
     pub rates: [f64; ANGLES],
 }
 
+/// Fingers that hold a body: from where they touched it, the joint springs are displaced by what the forces need.
+#[derive(Clone, Debug)]
+pub struct Hold {
+    /// The body.
+    pub body: String,
+    /// Which fingers.
+    pub fingers: Vec<Finger>,
+    /// Angles where they touched, rad.
+    pub angles: [f64; ANGLES],
+    /// Displacement of the springs, rad.
+    pub pull: [f64; ANGLES],
+    /// When the forces begin, s.
+    pub start: f64,
+    /// Time for them to build up, s.
+    pub build_up: f64,
+    /// Factor on the forces; it grows while the body slips.
+    pub gain: f64,
+}
+
+/// Friction utilisation above which a hold tightens.
+const TIGHTEN_ABOVE: f64 = 0.75;
+/// Growth of the forces of a hold while the body slips, 1/s, and their largest factor.
+const TIGHTENING: f64 = 5.0;
+const TIGHTEST: f64 = 3.0;
+
+/// A rotation of the palm about an axis through a point.
+#[derive(Clone, Debug)]
+struct PalmArc {
+    point: Vec3,
+    axis: Vec3,
+    /// From the point to the palm at the start, m.
+    arm: Vec3,
+    /// Orientation at the start.
+    rotation: Quat,
+    angle: Ramp<f64>,
+}
+
+impl PalmArc {
+    fn turn(&self, time: f64) -> Quat {
+        // By the axis and not its product with the angle: the square of a huge angle overflows.
+        Quat::from_axis_angle(&Unit::new_unchecked(self.axis), self.angle.at(time))
+    }
+
+    fn position(&self, time: f64) -> Vec3 {
+        self.point + self.turn(time) * self.arm
+    }
+
+    fn rotation(&self, time: f64) -> Quat {
+        self.turn(time) * self.rotation
+    }
+}
+
 /// A hand driven by a script: target of its tracked palm and fingers. Palm and joints are separate, so that several
 /// motions can run at the same time.
 #[derive(Clone, Debug)]
 pub struct Puppet {
     position: Ramp<Vec3>,
     rotation: Ramp<Quat>,
+    /// A rotation of the palm about an axis, which replaces both.
+    arc: Option<PalmArc>,
     angles: [Ramp<f64>; ANGLES],
     limits: [[f64; 2]; ANGLES],
     /// Easing of later motions.
     pub easing: Easing,
     /// The active grip.
-    pub grip: Option<Grip>,
+    pub grip: Option<ForceGrip>,
+    /// The body that it holds.
+    pub hold: Option<Hold>,
 }
 
 impl Puppet {
@@ -115,21 +173,23 @@ impl Puppet {
         Self {
             position: Ramp::still(palm.translation.vector),
             rotation: Ramp::still(palm.rotation),
+            arc: None,
             angles: angles.map(Ramp::still),
             limits,
             easing: Easing::Smooth,
             grip: None,
+            hold: None,
         }
     }
 
     /// Target position of the palm.
     pub fn position(&self, time: f64) -> Vec3 {
-        self.position.at(time)
+        self.arc.as_ref().map_or_else(|| self.position.at(time), |arc| arc.position(time))
     }
 
     /// Target orientation of the palm.
     pub fn rotation(&self, time: f64) -> Quat {
-        self.rotation.at(time)
+        self.arc.as_ref().map_or_else(|| self.rotation.at(time), |arc| arc.rotation(time))
     }
 
     /// Target of a joint, rad.
@@ -140,11 +200,30 @@ impl Puppet {
 
     /// Moves the palm.
     pub fn move_to(&mut self, place: Vec3, time: f64, seconds: f64) {
+        self.leave_arc(time);
         self.position.go(place, time, seconds, self.easing);
+    }
+
+    /// Rotates the palm about a unit axis through a point.
+    pub fn turn_about(&mut self, point: Vec3, axis: Vec3, angle: f64, time: f64, seconds: f64) {
+        self.leave_arc(time);
+        let mut turned = Ramp::still(0.0);
+        turned.go(angle, time, seconds, self.easing);
+        let (arm, rotation) = (self.position.at(time) - point, self.rotation.at(time));
+        self.arc = Some(PalmArc { point, axis, arm, rotation, angle: turned });
+    }
+
+    /// Continues with separate motions of position and orientation.
+    fn leave_arc(&mut self, time: f64) {
+        if let Some(arc) = self.arc.take() {
+            self.position = Ramp::still(arc.position(time));
+            self.rotation = Ramp::still(arc.rotation(time));
+        }
     }
 
     /// Rotates the palm.
     pub fn turn_to(&mut self, rotation: Quat, time: f64, seconds: f64) {
+        self.leave_arc(time);
         self.rotation.go(rotation, time, seconds, self.easing);
     }
 
@@ -153,15 +232,33 @@ impl Puppet {
         if let Some(grip) = &mut self.grip {
             grip.fingers.retain(|finger| *finger as usize != joint / 4);
         }
+        if let Some(hold) = &mut self.hold {
+            hold.fingers.retain(|finger| *finger as usize != joint / 4);
+        }
         self.angles[joint].go(angle, time, seconds, self.easing);
     }
 
     /// Stops all motions at a time.
     pub fn stop(&mut self, time: f64) {
+        self.leave_arc(time);
         self.position = Ramp::still(self.position.at(time));
         self.rotation = Ramp::still(self.rotation.at(time));
         self.angles = self.angles.map(|ramp| Ramp::still(ramp.at(time)));
         self.grip = None;
+        self.hold = None;
+    }
+
+    /// Sets the targets of the fingers that hold a body; `used` is the friction utilisation on it.
+    pub fn keep_hold(&mut self, time: f64, h: f64, used: f64) {
+        let Some(hold) = &mut self.hold else { return };
+        if used > TIGHTEN_ABOVE && time > hold.start + hold.build_up {
+            hold.gain = (hold.gain * (1.0 + TIGHTENING * h)).min(TIGHTEST);
+        }
+        let part = hold.gain * minimum_jerk(((time + h - hold.start) / hold.build_up).clamp(0.0, 1.0));
+        for joint in hold.fingers.iter().flat_map(|finger| 4 * *finger as usize..4 * *finger as usize + 4) {
+            // Beyond the joint limits too: the target is the rest position of the spring, not the position of the finger.
+            self.angles[joint] = Ramp::still(hold.angles[joint] + part * hold.pull[joint]);
+        }
     }
 
     /// Closes or opens the fingers of a grip over a step by the error of each force.
@@ -179,7 +276,7 @@ impl Puppet {
 
     /// Sample of a perfect tracker at a time.
     pub fn sample(&self, time: f64) -> HandSample {
-        let palm = Pose::from_parts(self.position.at(time).into(), self.rotation.at(time));
+        let palm = Pose::from_parts(self.position(time).into(), self.rotation(time));
         HandSample::full(time, palm, self.angles.map(|ramp| ramp.at(time)))
     }
 }
@@ -206,6 +303,20 @@ mod tests {
     }
 
     #[test]
+    fn an_arc_keeps_its_distance_and_gives_way_to_other_motions() {
+        let mut puppet = puppet();
+        puppet.turn_about(Vec3::new(0.1, 0.0, 0.0), Vec3::y(), std::f64::consts::PI, 0.0, 2.0);
+        let half = puppet.position(1.0);
+        assert!((half - Vec3::new(0.1, 0.0, 0.1)).norm() < 1e-12, "{half}");
+        assert!((puppet.position(2.0).x - 0.2).abs() < 1e-12 && puppet.position(0.3).x > 0.0);
+        puppet.move_to(half + Vec3::y(), 1.0, 1.0);
+        assert!(
+            (puppet.position(1.0) - half).norm() < 1e-12 && (puppet.position(2.0) - half - Vec3::y()).norm() < 1e-12
+        );
+        assert!((puppet.rotation(5.0).angle() - std::f64::consts::FRAC_PI_2).abs() < 1e-9);
+    }
+
+    #[test]
     fn easings_have_the_right_end_points() {
         for (name, easing) in Easing::NAMES {
             assert_eq!((easing.at(0.0), easing.at(1.0)), (0.0, 1.0), "{name}");
@@ -217,7 +328,7 @@ mod tests {
     #[test]
     fn a_grip_closes_to_its_force_and_keeps_within_the_limits() {
         let mut puppet = puppet();
-        puppet.grip = Some(Grip { fingers: vec![Finger::Index], newtons: 2.0, rates: [1.0; ANGLES] });
+        puppet.grip = Some(ForceGrip { fingers: vec![Finger::Index], newtons: 2.0, rates: [1.0; ANGLES] });
         for i in 0..1000 {
             puppet.squeeze(0.01 * f64::from(i), 0.01, |_| 0.0);
         }

@@ -183,7 +183,7 @@ impl ScriptRun {
         let finite = {
             let mut state = self.shared.state();
             state.feed();
-            let report = state.scene.world.step();
+            let report = state.scene.step();
             state.look();
             if let Some(fault) = state.scene.fault(report.status) {
                 // The error that ends a track is not wanted here.

@@ -5,6 +5,7 @@ use rhai::ImmutableString;
 
 use super::events::{Event, Watch};
 use super::limits;
+use super::plan::Plan;
 use super::puppet::Puppet;
 use super::task::Task;
 use super::track::{Fault, fault, over};
@@ -40,6 +41,8 @@ pub struct State {
     pub has_scene: bool,
     /// The hands that the script moves, in the order of the world.
     pub puppets: Vec<Option<Puppet>>,
+    /// The planned grasps of the hands.
+    plans: Vec<Option<(String, Plan)>>,
     /// Initial poses of the bodies.
     pub starts: BTreeMap<String, Pose>,
     /// The task.
@@ -67,6 +70,7 @@ impl State {
             scene: Scene::default(),
             has_scene: false,
             puppets: Vec::new(),
+            plans: Vec::new(),
             starts: BTreeMap::new(),
             task: Task::default(),
             events: Vec::new(),
@@ -84,7 +88,7 @@ impl State {
 
     /// Stores a printed line.
     pub fn say(&mut self, line: String) {
-        if self.messages.len() < limits::MESSAGES {
+        if self.messages.len() < limits::PRINTED_LINES {
             self.messages.push(format!("{:.2} s: {line}", self.time()));
         }
     }
@@ -160,6 +164,33 @@ impl State {
         self.puppets[hand].get_or_insert_with(|| Puppet::new(tracked.palm(), tracked.angles(), limits))
     }
 
+    /// Friction utilisation between a hand and a body.
+    fn used(&self, hand: usize, body: &str) -> f64 {
+        let Some(object) = self.find_body(body) else { return 0.0 };
+        let of_it = |touch: &&Touch| {
+            let is_hand = self.is_of_hand(touch.a, hand) || self.is_of_hand(touch.b, hand);
+            is_hand && (touch.a.body == object || touch.b.body == object)
+        };
+        // Of all contacts together: one that slips alone is held by the others.
+        let touches = self.touches();
+        let (used, all) = touches
+            .iter()
+            .filter(of_it)
+            .fold((0.0, 0.0), |(used, all), t| (used + t.used * t.pressing, all + t.pressing));
+        if all > 0.0 { used / all } else { 0.0 }
+    }
+
+    /// The planned grasp of a hand, and the name of the body.
+    pub fn plan(&self, hand: usize) -> Option<&(String, Plan)> {
+        self.plans.get(hand).and_then(Option::as_ref)
+    }
+
+    /// Sets it.
+    pub fn set_plan(&mut self, hand: usize, plan: Option<(String, Plan)>) {
+        self.plans.resize_with(self.puppets.len(), || None);
+        self.plans[hand] = plan;
+    }
+
     /// Normal force on a finger, over all its segments, N.
     pub fn pressing(&self, hand: usize, finger: Finger) -> f64 {
         (0..3).map(|place| self.load(hand, Segment::phalanx(finger, place)).pressing).sum()
@@ -198,6 +229,9 @@ impl State {
         for hand in 0..self.puppets.len() {
             let Some(mut puppet) = self.puppets[hand].take() else { continue };
             puppet.squeeze(now, h, |finger| self.pressing(hand, finger));
+            if let Some(used) = puppet.hold.as_ref().map(|hold| self.used(hand, &hold.body)) {
+                puppet.keep_hold(now, h, used);
+            }
             let own = self.scene.world.bodies.hand_mut(hand);
             own.track_from(SampleSource::Script, puppet.sample(now + h));
             self.puppets[hand] = Some(puppet);

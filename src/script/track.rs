@@ -13,8 +13,8 @@ use rhai::{AST, Dynamic, Engine, EvalAltResult, Position, Scope};
 
 use super::api::found;
 use super::callback::Callback;
-use super::limits::{MEMORY, OPERATIONS, SLICE, WALL};
-use super::load::{Refusal, Request};
+use super::limits::{MEMORY, OPERATIONS, SCRIPT_TIME_LIMIT, SLICE};
+use super::load::{LoadRefusal, Request};
 use super::memory;
 use super::state::State;
 
@@ -44,7 +44,7 @@ pub enum Go {
     /// The numbers of the new tracks, or why they could not be started.
     Started(Result<Vec<usize>, String>),
     /// Result of a load request.
-    Loaded(Result<(), Refusal>),
+    Loaded(Result<(), LoadRefusal>),
 }
 
 /// State shared by all tracks of a run.
@@ -52,6 +52,8 @@ pub struct Shared {
     state: Mutex<State>,
     stop: AtomicBool,
     operations: AtomicU64,
+    /// Whether a track is in a call that uses the world. It waits for no variable there, however long it takes.
+    in_call: AtomicBool,
     /// Bytes of all values of the script.
     memory: AtomicIsize,
     clock: Mutex<Clock>,
@@ -70,6 +72,7 @@ impl Shared {
             state: Mutex::new(state),
             stop: AtomicBool::new(false),
             operations: AtomicU64::new(0),
+            in_call: AtomicBool::new(false),
             memory: AtomicIsize::new(0),
             clock: Mutex::new(Clock { spent: Duration::ZERO, last: Instant::now() }),
         }
@@ -105,6 +108,11 @@ impl Shared {
         self.operations.load(Ordering::Relaxed)
     }
 
+    /// Whether a track is in a call that uses the world.
+    pub fn is_in_call(&self) -> bool {
+        self.in_call.load(Ordering::Relaxed)
+    }
+
     /// Counts an operation; fails at a limit.
     fn count(&self) -> Option<String> {
         let count = 1 + self.operations.fetch_add(1, Ordering::Relaxed);
@@ -134,7 +142,8 @@ impl Shared {
         if self.operations() > OPERATIONS {
             return Some(format!("more than {OPERATIONS} operations without a pause; {ADVICE}"));
         }
-        (self.clock().spent > WALL).then(|| format!("more than {} ms without a pause; {ADVICE}", WALL.as_millis()))
+        (self.clock().spent > SCRIPT_TIME_LIMIT)
+            .then(|| format!("more than {} ms without a pause; {ADVICE}", SCRIPT_TIME_LIMIT.as_millis()))
     }
 }
 
@@ -142,7 +151,7 @@ const CANCELLED: &str = "the script was cancelled";
 const ADVICE: &str = "check for an endless loop or a missing `wait`";
 
 /// A track's own view.
-struct Own {
+struct TrackView {
     shared: Arc<Shared>,
     requests: Sender<TrackRequest>,
     go: Receiver<Go>,
@@ -150,7 +159,7 @@ struct Own {
 }
 
 thread_local! {
-    static OWN: RefCell<Option<Own>> = const { RefCell::new(None) };
+    static OWN: RefCell<Option<TrackView>> = const { RefCell::new(None) };
 }
 
 /// The scheduler's view of a track.
@@ -178,7 +187,7 @@ pub enum Waiting {
 }
 
 /// Code of a track.
-pub enum Part {
+pub enum TrackCode {
     /// The script from top to bottom.
     Whole,
     /// A closure.
@@ -188,21 +197,25 @@ pub enum Part {
 }
 
 /// Starts a track; it runs when it gets control.
-pub fn start(part: Part, engine: Arc<Engine>, ast: Arc<AST>, shared: Arc<Shared>) -> std::io::Result<Track> {
+pub fn start(part: TrackCode, engine: Arc<Engine>, ast: Arc<AST>, shared: Arc<Shared>) -> std::io::Result<Track> {
     // Capacity for one message: neither side blocks on sending.
     let (sender, receiver) = bounded(1);
     let (go, gone) = bounded(1);
     let run = move || {
-        let own =
-            Own { shared: shared.clone(), requests: sender.clone(), go: gone, judge: matches!(part, Part::Judge) };
+        let own = TrackView {
+            shared: shared.clone(),
+            requests: sender.clone(),
+            go: gone,
+            judge: matches!(part, TrackCode::Judge),
+        };
         OWN.with(|cell| *cell.borrow_mut() = Some(own));
         if receive().is_err() {
             return;
         }
         let done = catch_unwind(AssertUnwindSafe(|| match part {
-            Part::Whole => engine.run_ast_with_scope(&mut Scope::new(), &ast),
-            Part::Closure(closure) => closure.call(&engine, ()).map(drop),
-            Part::Judge => judge(&engine),
+            TrackCode::Whole => engine.run_ast_with_scope(&mut Scope::new(), &ast),
+            TrackCode::Closure(closure) => closure.call(&engine, ()).map(drop),
+            TrackCode::Judge => judge(&engine),
         }));
         // The track's values are freed.
         shared.count_memory();
@@ -221,9 +234,9 @@ const STACK: usize = 16 * 1024 * 1024;
 /// Evaluates events, goals and failure conditions whenever it gets control.
 fn judge(engine: &Engine) -> Result<(), Fault> {
     let of = |closure: &Callback, name: &str| -> Result<bool, Fault> {
-        let answer = closure.call(engine, ())?;
-        let wrong = || fault(format!("`{name}`: expected true or false, found {}", found(&answer)));
-        answer.as_bool().map_err(|_| closure.named_here(wrong()))
+        let returned = closure.call(engine, ())?;
+        let wrong = || fault(format!("`{name}`: expected true or false, found {}", found(&returned)));
+        returned.as_bool().map_err(|_| closure.named_here(wrong()))
     };
     loop {
         let (events, handlers) = with(|state| Ok((std::mem::take(&mut state.events), state.task.handlers.clone())))?;
@@ -253,7 +266,7 @@ pub fn fault(message: impl Into<String>) -> Fault {
 }
 
 /// An error with a shorter message for the script; it gets the position of the call.
-pub fn refused(refusal: Refusal) -> Fault {
+pub fn refused(refusal: LoadRefusal) -> Fault {
     EvalAltResult::ErrorRuntime(Dynamic::from(refusal), Position::NONE).into()
 }
 
@@ -267,12 +280,24 @@ pub fn progress(_: u64) -> Option<Dynamic> {
     OWN.with(|own| own.borrow().as_ref().and_then(|own| own.shared.count()).map(Dynamic::from))
 }
 
+/// Tells the scheduler that a long call is still running; without this the track counts as blocked.
+pub fn still_at_work() {
+    OWN.with(|own| {
+        if let Some(own) = own.borrow().as_ref() {
+            own.shared.operations.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+}
+
 /// The world and the task, for the duration of a call.
 pub fn with<R>(act: impl FnOnce(&mut State) -> Result<R, Fault>) -> Result<R, Fault> {
     OWN.with(|own| {
         let own = own.borrow();
         let own = own.as_ref().ok_or_else(|| fault("this needs a running simulation"))?;
-        act(&mut own.shared.state())
+        own.shared.in_call.store(true, Ordering::Relaxed);
+        let result = act(&mut own.shared.state());
+        own.shared.in_call.store(false, Ordering::Relaxed);
+        result
     })
 }
 

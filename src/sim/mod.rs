@@ -18,6 +18,7 @@
 //! ```
 
 mod touch;
+pub mod two_rate;
 mod world;
 
 pub use touch::{Load, PressurePoint, Touch};

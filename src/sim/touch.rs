@@ -1,5 +1,5 @@
 use super::world::World;
-use crate::body::{ColliderId, HandId};
+use crate::body::{BodyId, ColliderId, HandId, SurfaceLoad};
 use crate::contact::{ConstraintBlock, Source};
 use crate::math::Vec3;
 use crate::tracking::Segment;
@@ -68,10 +68,25 @@ pub struct PressurePoint {
     pub pressure: f64,
 }
 
+impl PressurePoint {
+    /// The force on one of the two bodies.
+    pub(super) fn load_on(&self, body: BodyId) -> Option<SurfaceLoad> {
+        let force = match body {
+            _ if body == self.body.body => self.force,
+            _ if body == self.other.body => -self.force,
+            _ => return None,
+        };
+        Some(SurfaceLoad { place: self.place, force, pressure: self.pressure })
+    }
+}
+
 impl World {
     /// Contacts of the last step with nonzero force.
     pub fn touches(&self) -> impl Iterator<Item = Touch> + '_ {
-        let patches = self.system().islands.solved_patches(self.parameters.dt).map(|patch| {
+        let convex = self.parameters.contact.is_convex();
+        let rows = (!convex).then(|| self.row_touches()).into_iter().flatten();
+        let patches = convex.then(|| self.system().islands.solved_patches(self.parameters.dt)).into_iter().flatten();
+        let patches = patches.map(|patch| {
             let [pressing, t, s, torque] = patch.force;
             let pair = &self.proximity().pairs[patch.pair];
             Touch {
@@ -88,8 +103,7 @@ impl World {
                 contacts: patch.contacts,
             }
         });
-        let convex = self.parameters.contact.is_convex();
-        patches.filter(move |_| convex).chain(self.row_touches().filter(move |_| !convex))
+        patches.chain(rows)
     }
 
     /// The same for the methods that are solved on rows.

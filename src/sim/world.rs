@@ -1,8 +1,10 @@
 use std::time::Instant;
 
+use super::touch::PressurePoint;
 use crate::body::{Bodies, Body, BodyId, Collider, ColliderId, Handle, RefactorPolicy, Step};
 use crate::contact::{
-    Attachment, Contact, ContactParameters, Group, Islands, Materials, Proximity, System, signed_distance,
+    Attachment, Contact, ContactParameters, Group, Islands, Materials, Pair, Proximity, System, ToolProblem,
+    depth_in_mesh, signed_distance,
 };
 use crate::math::{StateHash, Vec3};
 use crate::solver::{ConvexParameters, GaussSeidel, SolverParameters, SolverStatus};
@@ -82,6 +84,8 @@ pub struct World {
     /// Deepest point that the second search of the last step saw, m.
     unlisted: f64,
     stopped: Option<Status>,
+    /// Contact forces of the last step, for bodies that use them.
+    loads: Vec<PressurePoint>,
 }
 
 impl World {
@@ -131,11 +135,13 @@ impl World {
         (self.times, self.unlisted) = (StageTimes::default(), 0.0);
         self.free_motion(&step);
         self.times.free = clock.lap();
+        self.proximity.join(&self.bodies, &self.attachments);
         self.proximity.find(&self.bodies, &self.materials, &self.parameters.contact, step.h);
         self.times.proximity = clock.lap();
         for attachment in &self.attachments {
             self.proximity.contacts.extend(attachment.links(&self.bodies));
         }
+        self.system.clear();
         if self.keeps_rows && self.parameters.contact.is_convex() {
             self.constrain(&step);
             let solver = GaussSeidel { parameters: self.parameters.solver };
@@ -155,6 +161,7 @@ impl World {
             self.correct_positions(&step);
             self.times.correction = clock.lap();
         }
+        self.settle(&step);
         self.steps += 1;
         let report = self.close();
         clock.lap();
@@ -169,6 +176,11 @@ impl World {
 
     /// `A dv = b` for every body, without constraints.
     fn free_motion(&mut self, step: &Step) {
+        for (body, drive) in self.attachments.iter().filter_map(Attachment::drive) {
+            if let Some(body) = self.bodies.get_mut(*body) {
+                body.add_drive(drive);
+            }
+        }
         self.bodies.for_each_part(|part| part.free_motion(step));
     }
 
@@ -177,7 +189,6 @@ impl World {
         let p = self.parameters;
         let solver = ConvexParameters { iterations: p.solver.iterations, ..Default::default() };
         let mut budget = Budget::new(p.deadline, self.grant.take(), clock.start);
-        self.system.islands.forget_solutions();
         self.system.start(&self.bodies, &self.proximity, &p.contact, step.h);
         for pass in 0..Islands::passes() {
             let first = pass == 0;
@@ -261,12 +272,29 @@ impl World {
         self.bodies.iter_mut().for_each(|(_, body)| body.update());
     }
 
+    /// Hands the forces of the step to the bodies that use them.
+    fn settle(&mut self, step: &Step) {
+        let mut loads = std::mem::take(&mut self.loads);
+        loads.clear();
+        if self.bodies.iter_mut().any(|(_, body)| body.surface_loads().is_some()) {
+            loads.extend(self.pressure_points());
+        }
+        for (id, body) in self.bodies.iter_mut() {
+            if let Some(own) = body.surface_loads() {
+                own.clear();
+                own.extend(loads.iter().filter_map(|point| point.load_on(id)));
+            }
+            body.settle(step.h);
+        }
+        self.loads = loads;
+    }
+
     /// Collects the statistics, and stops a world with a non-finite state.
     fn close(&mut self) -> StepReport {
         let groups = self.system.groups();
         let solutions = || groups.iter().filter_map(|g| g.solution.as_ref());
         let pairs = self.proximity.pairs.iter();
-        let depths = pairs.flat_map(|p| self.proximity.contacts[p.contacts.clone()].iter().map(|c| self.depth(p.b, c)));
+        let depths = pairs.flat_map(|p| self.proximity.contacts[p.contacts.clone()].iter().map(|c| self.depth(p, c)));
         let deepest = depths.fold(self.unlisted, f64::max);
         self.statistics = if self.parameters.contact.is_convex() {
             let islands = &self.system.islands;
@@ -309,18 +337,54 @@ impl World {
     }
 
     /// Depth of the first point of a contact inside the other body. The fixed normal overestimates it beyond an edge,
-    /// so the depth is limited by the distance to the shape.
-    fn depth(&self, other: ColliderId, contact: &Contact) -> f64 {
+    /// so the depth is limited by the distance to the shape. Elastic surfaces are compressed, not penetrated.
+    fn depth(&self, pair: &Pair, contact: &Contact) -> f64 {
+        let other = pair.b;
         let along = -contact.gap_now(&self.bodies, 0.0);
-        if along <= 0.0 {
+        if along <= 0.0 || contact.layer.backing.is_some() {
             return 0.0;
         }
-        let Some(Collider::Shape(on)) = self.bodies.get(other.body).map(|body| body.collider(other.index())) else {
-            return along;
+        match self.bodies.get(other.body).map(|body| body.collider(other.index())) {
+            Some(Collider::Shape(on)) => {
+                let place = contact.a.place(&self.bodies) - on.pose.translation.vector;
+                let local = on.pose.rotation.inverse_transform_vector(&place);
+                along.min(-signed_distance(on.shape, &local).distance)
+            }
+            Some(Collider::Mesh(_)) if along > SHALLOW => along.min(self.depth_in_mesh(pair, contact)),
+            _ => along,
+        }
+    }
+
+    /// Depth of the point of one surface inside the mesh of the other, m.
+    fn depth_in_mesh(&self, pair: &Pair, contact: &Contact) -> f64 {
+        let (a, b) = (contact.a.place(&self.bodies), contact.b.place(&self.bodies));
+        let inside = |id: ColliderId, place: &Vec3| {
+            let body = self.bodies.expect(id.body);
+            let Collider::Mesh(mesh) = body.collider(id.index()) else { return f64::INFINITY };
+            let mut positions = Vec::new();
+            body.vertex_positions(id.index(), &mut positions);
+            depth_in_mesh(&positions, &mesh.rest.triangles, place)
         };
-        let place = contact.a.place(&self.bodies) - on.pose.translation.vector;
-        let local = on.pose.rotation.inverse_transform_vector(&place);
-        along.min(-signed_distance(on.shape, &local).distance)
+        inside(pair.b, &a).max(inside(pair.a, &b)).max(0.0)
+    }
+
+    /// Marks a body as tool of a haptic loop: its contact problem also has the close contacts that are open.
+    pub fn set_tool(&mut self, tool: Option<BodyId>) {
+        self.system.islands.tool = tool;
+    }
+
+    /// The contact problem of the last step, condensed on the constraints of the tool.
+    pub fn hand_over(&mut self, out: &mut ToolProblem) {
+        let Some(tool) = self.system.islands.tool else { return };
+        let (bodies, contact) = (&self.bodies, &self.parameters.contact);
+        let stiffness = ConvexParameters::default().attachment_stiffness;
+        self.system.hand_over(bodies, &self.proximity, tool, contact, stiffness, out);
+        (out.time, out.step) = (self.time(), self.parameters.dt);
+    }
+
+    /// Sets the shear displacement that a contact starts the next step with, m.
+    pub fn set_shear(&mut self, key: (ColliderId, ColliderId, u64), shear: &Vec3) {
+        self.system.set_shear(&self.bodies, key, shear);
     }
 
     /// Contacts detected in the last step.
@@ -422,6 +486,9 @@ impl Stopwatch {
 
 /// Speed beyond which a body stops the world, m/s. Contact cannot follow such a body: it moves a metre in a step of 1 ms.
 pub const TOP_SPEED: f64 = 1000.0;
+
+/// Depth of two meshes along the normal of a contact up to which it is not checked against the meshes, m.
+const SHALLOW: f64 = 1e-4;
 
 /// Contacts that move slower than this are held by the friction of rest, m/s.
 const SLOW: f64 = 1e-3;

@@ -1,7 +1,7 @@
 use nalgebra::{SMatrix, SVector};
 
 /// Number of stored pairs of a point and its image.
-const WINDOW: usize = 6;
+const STORED_PAIRS: usize = 6;
 
 /// Anderson acceleration of a fixed-point iteration `x ← G(x)`: the next point is the combination of the last images
 /// with the smallest combined residual `G(x) − x`. On contact problems it speeds up the slow tail of Gauss–Seidel;
@@ -30,7 +30,7 @@ impl Anderson {
         self.n = n;
         self.least = f64::INFINITY;
         let single = [&mut self.best, &mut self.image, &mut self.residual].map(|memory| (memory, n));
-        let many = [&mut self.images, &mut self.residuals].map(|memory| (memory, n * WINDOW));
+        let many = [&mut self.images, &mut self.residuals].map(|memory| (memory, n * STORED_PAIRS));
         for (memory, size) in single.into_iter().chain(many) {
             memory.clear();
             if memory.capacity() < size {
@@ -68,8 +68,8 @@ impl Anderson {
             return;
         }
         if self.has_last {
-            self.next = (self.next + 1) % WINDOW;
-            self.count = (self.count + 1).min(WINDOW);
+            self.next = (self.next + 1) % STORED_PAIRS;
+            self.count = (self.count + 1).min(STORED_PAIRS);
         }
         self.has_last = true;
         if self.count == 0 {
@@ -77,8 +77,8 @@ impl Anderson {
         }
         let column = |j: usize| &self.residuals[j * n..(j + 1) * n];
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let mut normal = SMatrix::<f64, WINDOW, WINDOW>::identity();
-        let mut rhs = SVector::<f64, WINDOW>::zeros();
+        let mut normal = SMatrix::<f64, STORED_PAIRS, STORED_PAIRS>::identity();
+        let mut rhs = SVector::<f64, STORED_PAIRS>::zeros();
         let largest = (0..self.count).map(|j| dot(column(j), column(j))).fold(0.0, f64::max);
         for j in 0..self.count {
             rhs[j] = dot(column(j), &self.residual);

@@ -4,8 +4,9 @@ use super::block_cholesky::{BlockCholesky, Place};
 use super::dual::{Dual, RowState};
 use super::gauss_seidel::{Solution, SolverStatus};
 use super::kernels::add_scaled;
+use super::softening::Softening;
 use crate::math::Vec3;
-use crate::problem::{ConvexProblem, Entry, Segment};
+use crate::problem::{ConvexProblem, Entry, JacobianSegment};
 
 /// Newton's method with a line search on a [`ConvexProblem`], with all its working memory.
 ///
@@ -39,10 +40,9 @@ pub struct ConvexNewton {
     places: Vec<Place>,
     patch_places: Vec<Place>,
     values: Vec<f64>,
-    /// Whether slipping contacts use the secant stiffness.
-    secant: bool,
-    /// Whether slipping patches of several contacts do.
+    /// Whether slipping patches of several contacts use the secant stiffness.
     secant_patches: bool,
+    softening: Softening,
 }
 
 /// Parameters of the method.
@@ -74,26 +74,30 @@ const NEARLY: f64 = 1e-6;
 /// Slope of the cost after the line search, relative to that at its start.
 const FLAT: f64 = 0.5;
 
-/// After a step shorter than this fraction, slipping contacts use the secant stiffness.
+/// After a step shorter than this fraction, slipping patches of several contacts use the secant stiffness, every second
+/// time after `SLOW_ITERATIONS` iterations.
 const SHORT: f64 = 0.5;
 
-/// Iterations after which patches of several contacts do so too, every second time.
-const SLOW: usize = 30;
+/// See `SHORT`.
+const SLOW_ITERATIONS: usize = 30;
 
 impl ConvexNewton {
-    /// Solves from the current `x`. `go_on` is called before each iteration except the first: a deadline may end the
-    /// solve, but every problem gets one step that lowers its cost.
+    /// Solves from the current `x`. With `follows`, the friction bounds are updated once to the pressure found.
+    /// `go_on` is called before each iteration except the first: a deadline may end the solve, but every problem gets
+    /// one step that lowers its cost.
     pub fn solve(
         &mut self,
         problem: &mut ConvexProblem,
         x: &mut [f64],
         parameters: &ConvexParameters,
+        follows: bool,
         mut go_on: impl FnMut() -> bool,
     ) -> Solution {
         self.prepare(problem, x);
-        (self.secant, self.secant_patches) = (false, false);
+        self.secant_patches = false;
+        self.softening.reset();
         let (mut residual, mut status) = (f64::INFINITY, SolverStatus::IterationLimit);
-        let (mut iterations, mut refreshes) = (0, 0);
+        let (mut iterations, mut refreshes) = (0, if follows { 0 } else { FOLLOWED });
         let mut changed = self.follow_pressure(problem, x, false);
         self.measure(problem, x);
         while iterations < parameters.iterations {
@@ -102,7 +106,7 @@ impl ConvexNewton {
                 break;
             }
             self.assemble_gradient(problem, x, parameters);
-            if !self.solve_for_step(problem, x, iterations <= SLOW) {
+            if !self.solve_for_step(problem, x, iterations <= SLOW_ITERATIONS) {
                 status = SolverStatus::Stalled;
                 break;
             }
@@ -114,14 +118,20 @@ impl ConvexNewton {
             iterations += 1;
             // Below the tolerance the slope of the cost is rounding error.
             let part = if residual <= parameters.tolerance { 1.0 } else { self.search(problem, x, parameters) };
+            for (patch, [z, dz]) in problem.patches_mut().iter_mut().zip(&self.shears) {
+                patch.follow_direction(z, dz);
+            }
             self.advance(x, part);
             let full = part == 1.0;
-            self.secant = part < SHORT;
-            self.secant_patches = self.secant && iterations > SLOW && iterations % 2 == 0;
+            if self.softening.follow(problem, iterations, full, residual) {
+                continue;
+            }
+            self.secant_patches = part < SHORT && iterations > SLOW_ITERATIONS && iterations % 2 == 0;
             if full && residual <= NEARLY && refreshes < FOLLOWED && (changed > SETTLED || refreshes == 0) {
                 changed = self.follow_pressure(problem, x, true);
                 refreshes += 1;
                 if changed > SETTLED {
+                    self.softening.restart(problem, iterations);
                     continue;
                 }
             }
@@ -130,6 +140,7 @@ impl ConvexNewton {
                 break;
             }
         }
+        self.softening.end(problem);
         self.store(problem);
         Solution { status, iterations, residual }
     }
@@ -276,7 +287,7 @@ impl ConvexNewton {
         self.gradient.clear();
         self.gradient.extend_from_slice(&self.momentum);
         self.add_products(problem, false, x, |newton| &mut newton.gradient);
-        let (secant, aggregates) = (self.secant, self.secant_patches);
+        let aggregates = self.secant_patches;
         let Self { gradient, gaps, shears, errors, starts, single, .. } = self;
         let k = parameters.attachment_stiffness;
         single.clear();
@@ -306,8 +317,8 @@ impl ConvexNewton {
                 continue;
             }
             patch.state = patch.evaluate(z);
-            if secant {
-                patch.take_secant(aggregates);
+            if aggregates {
+                patch.take_secant();
             }
             let w = patch.width;
             for &(block, first) in &patch.blocks {
@@ -489,6 +500,12 @@ impl ConvexNewton {
         if end <= FLAT * start.abs() {
             return 1.0;
         }
+        // Compliance and stiffness of a soft body are inverse to each other only up to rounding. Close to the solution
+        // that is all there is of the slope.
+        let rounding = (slope(0.0) - start).abs();
+        if end <= FLAT * start.abs() + 4.0 * rounding {
+            return 1.0;
+        }
         // The slope is negative at `low` and positive at `high`: regula falsi with the Illinois modification.
         let (mut low, mut at_low, mut high, mut at_high) = (0.0, start, 1.0, end);
         let mut part = 1.0;
@@ -585,7 +602,7 @@ impl Jacobian<'_> {
     }
 }
 
-fn entries_of<'p>(problem: &'p ConvexProblem, segment: &Segment) -> &'p [Entry] {
+fn entries_of<'p>(problem: &'p ConvexProblem, segment: &JacobianSegment) -> &'p [Entry] {
     &problem.entries[segment.entries[0] as usize..segment.entries[1] as usize]
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Dual {
     ranges: Vec<(usize, usize)>,
     /// Unit of each block, or `u32::MAX`.
     unit_of: Vec<u32>,
-    groups: Vec<Group>,
+    groups: Vec<RowGroup>,
     /// Group of each contact, then of each attachment row, or `u32::MAX`; and of each patch.
     group_of_row: Vec<u32>,
     group_of_patch: Vec<u32>,
@@ -44,7 +44,7 @@ pub(super) struct Dual {
     scaled_columns: Vec<f64>,
     front: Vec<f64>,
     schur: Vec<f64>,
-    answered: Vec<f64>,
+    border_solution: Vec<f64>,
     shifted: Vec<f64>,
     parents: Vec<u32>,
 }
@@ -60,7 +60,7 @@ struct Unit {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Group {
+struct RowGroup {
     /// Blocks of other bodies that its rows act on, with their first column behind the rows.
     border: Vec<(u32, usize)>,
     width: usize,
@@ -189,7 +189,7 @@ impl Dual {
             let root = root(parents, u as u32) as usize;
             if root == u {
                 if groups.len() == count {
-                    groups.push(Group::default());
+                    groups.push(RowGroup::default());
                 }
                 (groups[count].width, units[u].group) = (0, count as u32);
                 groups[count].border.clear();
@@ -265,19 +265,19 @@ impl Dual {
         self.start_border(problem, state);
         // C g of the soft bodies, left in the step.
         step.copy_from_slice(state.x);
-        self.subtract_answers(problem, state, step);
+        self.subtract_responses(problem, state, step);
         if !self.eliminate_groups(problem, step) {
             return false;
         }
         if !self.border.factor() {
             return false;
         }
-        let mut answered = std::mem::take(&mut self.answered);
-        self.border.solve(&mut answered);
-        self.answered = answered;
+        let mut border_solution = std::mem::take(&mut self.border_solution);
+        self.border.solve(&mut border_solution);
+        self.border_solution = border_solution;
         for (b, &size) in self.border_sizes.iter().enumerate().filter(|(_, s)| **s > 0) {
             let (at, from) = (self.starts[b], self.border.start(b));
-            step[at..at + size].copy_from_slice(&self.answered[from..from + size]);
+            step[at..at + size].copy_from_slice(&self.border_solution[from..from + size]);
         }
         for unit in &self.units {
             let range = unit.start..unit.start + unit.size;
@@ -343,7 +343,7 @@ impl Dual {
         places
     }
 
-    /// The place of a unit's part of a column, made if it is not there yet.
+    /// Location of a unit's part of a column; created if missing.
     fn place_for(&mut self, places: &mut Places, unit: u32, size: usize) -> usize {
         if let Some((_, at)) = places.at[..places.count].iter().find(|(u, _)| *u == unit) {
             return *at;
@@ -420,7 +420,7 @@ impl Dual {
 
     /// `A` of the other bodies with their limits and with the rows that act on no soft body; the right-hand side.
     fn start_border(&mut self, problem: &ConvexProblem, state: &RowState<'_>) {
-        let Self { border, border_sizes, unit_of, starts, values, answered, shifted, .. } = self;
+        let Self { border, border_sizes, unit_of, starts, values, border_solution, shifted, .. } = self;
         border.cleared();
         for q in &problem.quadratic {
             let [a, b] = q.blocks.map(|b| b as usize);
@@ -497,14 +497,14 @@ impl Dual {
                 }
             }
         }
-        answered.clear();
+        border_solution.clear();
         for (b, &size) in border_sizes.iter().enumerate() {
-            answered.extend(state.gradient[starts[b]..starts[b] + size].iter().map(|g| -g));
+            border_solution.extend(state.gradient[starts[b]..starts[b] + size].iter().map(|g| -g));
         }
     }
 
     /// Subtracts `Y f` from the unknowns of soft bodies.
-    fn subtract_answers(&mut self, problem: &ConvexProblem, state: &RowState<'_>, onto: &mut [f64]) {
+    fn subtract_responses(&mut self, problem: &ConvexProblem, state: &RowState<'_>, onto: &mut [f64]) {
         let Self { units, columns, column_of, patch_columns, .. } = self;
         let mut subtract = |places: &Places, force: f64| {
             for &(u, at) in &places.at[..places.count] {
@@ -551,8 +551,8 @@ impl Dual {
         }
     }
 
-    /// Eliminates the rows of every group, and adds what that leaves to the system of the other bodies. `answers` holds `C g`.
-    fn eliminate_groups(&mut self, problem: &ConvexProblem, answers: &[f64]) -> bool {
+    /// Eliminates the rows of every group, and adds what that leaves to the system of the other bodies. `responses` holds `C g`.
+    fn eliminate_groups(&mut self, problem: &ConvexProblem, responses: &[f64]) -> bool {
         for g in 0..self.groups.len() {
             let [first, last] = self.groups[g].rows;
             let (n, border) = (last - first, self.groups[g].width);
@@ -572,8 +572,8 @@ impl Dual {
                             own[i * width + i + j] += row.weight * self.product(problem, other, u, column);
                         }
                     }
-                    let answer = &answers[unit.start..unit.start + unit.size];
-                    own[i * width + width - 1] += self.product(problem, row, u, answer);
+                    let response = &responses[unit.start..unit.start + unit.size];
+                    own[i * width + width - 1] += self.product(problem, row, u, response);
                 }
                 self.fill_border(problem, g, row, &mut own[i * width + n..(i + 1) * width - 1]);
             }
@@ -614,12 +614,12 @@ impl Dual {
 
     /// Subtracts the Schur complement of a group, which is negative, from the system of the other bodies.
     fn add_to_border(&mut self, problem: &ConvexProblem, g: usize) {
-        let Self { groups, schur, border, answered, .. } = self;
+        let Self { groups, schur, border, border_solution, .. } = self;
         let group = &groups[g];
         let width = group.width + 1;
         for &(a, at) in &group.border {
             for i in 0..problem.sizes[a as usize] {
-                answered[border.start(a as usize) + i] -= schur[(at + i) * width + width - 1];
+                border_solution[border.start(a as usize) + i] -= schur[(at + i) * width + width - 1];
             }
             for &(b, column) in group.border.iter().filter(|(_, column)| *column >= at) {
                 let place = border.place(a as usize, b as usize);

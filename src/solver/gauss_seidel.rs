@@ -76,7 +76,7 @@ const PLAIN: usize = 8;
 
 /// Sweeps after which the active set is expected to be known, so that Newton's method is tried; and between later
 /// tries.
-const SETTLED: usize = 2;
+const SETTLING_SWEEPS: usize = 2;
 
 /// Number of attempts of Newton's method without progress before giving up.
 const GIVEN_UP: usize = 4;
@@ -109,7 +109,7 @@ impl GaussSeidel {
         let done = |status, iterations, residual| Solution { status, iterations, residual: residual / scale };
         let newton = Newton::fits(problem);
         // Sweeps until Newton's method is tried; number of useless attempts, and the smallest residual then.
-        let (mut patience, mut stuck, mut from) = (SETTLED, 0, f64::INFINITY);
+        let (mut patience, mut stuck, mut from) = (SETTLING_SWEEPS, 0, f64::INFINITY);
         let (mut forward, mut spent) = (true, 0);
         while spent < self.parameters.iterations {
             if !go_on() {
@@ -143,7 +143,7 @@ impl GaussSeidel {
                 let (evaluations, improved) =
                     memory.newton.run(problem, forces, &self.parameters, 0.1 * enough, &mut go_on);
                 spent += evaluations;
-                patience = if improved { 1 } else { SETTLED };
+                patience = if improved { 1 } else { SETTLING_SWEEPS };
                 if !improved {
                     (stuck, from) = if least < 0.5 * from { (0, least) } else { (stuck + 1, from) };
                     let is_accurate = least <= self.parameters.stall_tolerance;

@@ -11,11 +11,11 @@ use crate::problem::{ContactProblem, Law};
 const MOST_ROWS: usize = 192;
 
 /// Attachments with more rows too.
-const JOINT: usize = 6;
+const ATTACHMENT_ROWS: usize = 6;
 
 /// Maximum number of steps, and minimum step length.
-const STEPS: usize = 12;
-const SHORTEST: f64 = 0.05;
+const MAX_NEWTON_STEPS: usize = 12;
+const MIN_STEP_LENGTH: f64 = 0.05;
 
 /// Relative regularisation of each block; the matrix is singular for redundant contacts, as under the legs of a rigid
 /// table. Multiplied by this factor where laws keep switching.
@@ -42,7 +42,7 @@ pub struct Newton {
     /// The forces at which the step is computed, and the residual of the blocks.
     start: Vec<f64>,
     residual: Vec<f64>,
-    derivatives: Vec<SMatrix<f64, JOINT, JOINT>>,
+    derivatives: Vec<SMatrix<f64, ATTACHMENT_ROWS, ATTACHMENT_ROWS>>,
     permutation: Vec<usize>,
     inverse: Vec<usize>,
     scratch: Option<MemBuffer>,
@@ -64,7 +64,7 @@ impl Clone for Newton {
 impl Newton {
     /// Whether it is suitable for a problem.
     pub fn fits(problem: &ContactProblem) -> bool {
-        let small = |law: &Law| !matches!(law, Law::Equality(rows) if *rows > JOINT);
+        let small = |law: &Law| !matches!(law, Law::Equality(rows) if *rows > ATTACHMENT_ROWS);
         problem.laws.len() > 1 && problem.rows() <= MOST_ROWS && problem.laws.iter().all(small)
     }
 
@@ -89,12 +89,12 @@ impl Newton {
         let (mut evaluations, mut damping) = (1, DAMPING);
         let first = self.evaluate(problem, forces, parameters, damping);
         let mut now = first;
-        'steps: for _ in 0..STEPS {
+        'steps: for _ in 0..MAX_NEWTON_STEPS {
             if now <= enough || !self.find_step(problem) {
                 break;
             }
             let mut part = 1.0;
-            while part >= SHORTEST {
+            while part >= MIN_STEP_LENGTH {
                 for ((x, from), dx) in forces.iter_mut().zip(&self.start).zip(&self.step) {
                     *x = from + part * dx;
                 }
@@ -137,9 +137,9 @@ impl Newton {
         self.derivatives.clear();
         let mut size = 0.0;
         for (first, law) in problem.blocks() {
-            let mut derivative = SMatrix::<f64, JOINT, JOINT>::zeros();
+            let mut derivative = SMatrix::<f64, ATTACHMENT_ROWS, ATTACHMENT_ROWS>::zeros();
             if let Law::Equality(rows) = law {
-                let mut w = SMatrix::<f64, JOINT, JOINT>::identity();
+                let mut w = SMatrix::<f64, ATTACHMENT_ROWS, ATTACHMENT_ROWS>::identity();
                 for i in 0..*rows {
                     (0..*rows).for_each(|j| w[(i, j)] = problem.w(first + i, first + j));
                 }

@@ -79,10 +79,10 @@ impl Default for ProximalNewton {
 /// Initial, minimum and maximum `α`, relative to the mean diagonal of `W`.
 const ALPHA: [f64; 3] = [1e-3, 1e-8, 1.0];
 /// Sweeps before the first proximal step; doubled after each failure.
-const SWEEPS: usize = 20;
+const INITIAL_SWEEPS: usize = 20;
 const MOST_DOUBLINGS: usize = 3;
 /// Maximum number of Newton steps, and the window of the nonmonotone line search.
-const NEWTON: usize = 60;
+const PROXIMAL_NEWTON: usize = 60;
 const COMPARED: usize = 4;
 /// `α` may decrease if Newton's method takes at most this many steps.
 const EASY: usize = 5;
@@ -96,7 +96,7 @@ impl ProximalNewton {
         let mean = (0..work.n).map(|i| problem.w(i, i)).sum::<f64>() / work.n.max(1) as f64;
         let free = problem.free.iter().map(|v| v * v).sum::<f64>().sqrt();
         let [mut alpha, least, greatest] = ALPHA;
-        work.sweep(forces, SWEEPS, 0.0, &[]);
+        work.sweep(forces, INITIAL_SWEEPS, 0.0, &[]);
         let mut best = (work.residual(forces), forces.to_vec());
         let (mut iterations, mut failures) = (0, 0);
         while best.0 > self.tolerance && iterations < self.iterations {
@@ -107,7 +107,7 @@ impl ProximalNewton {
             if !solved {
                 // Sweeps converge fast on the regularised problem and determine the active set.
                 forces.copy_from_slice(&centre);
-                work.sweep(forces, (2 * SWEEPS) << failures.min(MOST_DOUBLINGS), alpha * mean, &centre);
+                work.sweep(forces, (2 * INITIAL_SWEEPS) << failures.min(MOST_DOUBLINGS), alpha * mean, &centre);
                 let swept = forces.to_vec();
                 (steps, solved) = work.newton(forces, alpha * mean, &centre, enough);
                 if !solved {
@@ -221,7 +221,7 @@ impl<'p> Work<'p> {
         let mut v = velocities(forces);
         let mut defect = self.defect(forces, &v);
         let mut sizes = vec![self.size(&defect)];
-        for steps in 0..NEWTON {
+        for steps in 0..PROXIMAL_NEWTON {
             let now = sizes[sizes.len() - 1];
             if now <= enough {
                 return (steps, true);
@@ -246,7 +246,7 @@ impl<'p> Work<'p> {
                 }
             }
         }
-        (NEWTON, false)
+        (PROXIMAL_NEWTON, false)
     }
 
     /// Residual of the equations of Alart and Curnier, in units of force: `λ_n − max(0, z_n)` and `λ_T − P_disc(z_T)`

@@ -257,7 +257,7 @@ impl TrackedHand {
 }
 
 /// A separately tracked part of the hand.
-trait Part: Copy {
+trait TrackedPart: Copy {
     /// Rate of change.
     type Rate: Copy;
     /// Zero rate.
@@ -273,7 +273,7 @@ trait Part: Copy {
     fn ahead(&self, rate: &Self::Rate, age: f64, limits: &Limits) -> Self;
 }
 
-impl Part for Pose {
+impl TrackedPart for Pose {
     type Rate = (Vec3, Vec3);
     const REST: Self::Rate = (Vec3::new(0.0, 0.0, 0.0), Vec3::new(0.0, 0.0, 0.0));
 
@@ -306,7 +306,7 @@ impl Part for Pose {
     }
 }
 
-impl Part for [f64; ANGLES] {
+impl TrackedPart for [f64; ANGLES] {
     type Rate = [f64; ANGLES];
     const REST: Self::Rate = [0.0; ANGLES];
 
@@ -335,11 +335,11 @@ impl Part for [f64; ANGLES] {
 /// Extrapolation time in sample intervals: the next sample may be late by half an interval.
 const INTERVALS: f64 = 1.5;
 /// Times that differ by less are equal, s.
-const SAME: f64 = 1e-9;
+const SAME_TIME: f64 = 1e-9;
 
 /// The tracking state of one part.
 #[derive(Clone, Debug)]
-struct Followed<P: Part> {
+struct Followed<P: TrackedPart> {
     value: P,
     rate: P::Rate,
     /// Time between the last two samples, s.
@@ -352,7 +352,7 @@ struct Followed<P: Part> {
     suspect: Option<(f64, f64, P)>,
 }
 
-impl<P: Part> Followed<P> {
+impl<P: TrackedPart> Followed<P> {
     fn new(value: P) -> Self {
         Self { value, rate: P::REST, interval: 0.0, time: None, heard: None, suspect: None }
     }
@@ -364,14 +364,14 @@ impl<P: Part> Followed<P> {
 
     /// Rate of change; zero after the extrapolation time.
     fn rate(&self, now: f64, limits: &Limits) -> P::Rate {
-        if self.time.is_some_and(|time| now - time <= self.horizon(limits) + SAME) { self.rate } else { P::REST }
+        if self.time.is_some_and(|time| now - time <= self.horizon(limits) + SAME_TIME) { self.rate } else { P::REST }
     }
 
     /// Extrapolated value at a time.
     fn at(&self, now: f64, limits: &Limits) -> P {
         match self.time.map(|time| now - time) {
             // Samples of the current time are used unchanged, also if times differ by rounding.
-            Some(age) if age > SAME && age < limits.stale => {
+            Some(age) if age > SAME_TIME && age < limits.stale => {
                 let horizon = self.horizon(limits);
                 let ahead =
                     if age <= horizon { age } else { horizon * (limits.stale - age) / (limits.stale - horizon) };

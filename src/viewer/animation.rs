@@ -23,7 +23,7 @@ const UNCHANGED: u8 = 255;
 const BITS: u32 = 6;
 
 fn encoded((width, height): (u32, u32), pictures: &[Picture], seconds: f64) -> Result<Vec<u8>, png::EncodingError> {
-    let palette = Reduced::of(pictures);
+    let palette = ReducedColours::of(pictures);
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Indexed);
@@ -67,12 +67,12 @@ fn changed(before: &[u8], after: &[u8], width: usize) -> (std::ops::Range<usize>
 }
 
 /// At most 255 colours for all pictures.
-struct Reduced {
+struct ReducedColours {
     colours: Vec<[u8; 3]>,
     places: BTreeMap<u32, u8>,
 }
 
-impl Reduced {
+impl ReducedColours {
     /// Median cut: splits the box around all colours at the median of its longest side, then the box with the most
     /// pixels, and so on.
     fn of(pictures: &[Picture]) -> Self {

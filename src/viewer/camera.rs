@@ -1,8 +1,10 @@
 use kiss3d::camera::Camera3d;
 use kiss3d::glamx::Vec3;
 
+use super::eye_view::EyeView;
 use super::figure::Painted;
 use super::lens::Lens;
+use super::window::eye::RENDER_SCALE;
 
 /// Vertical field of view of scene pictures, degrees.
 const FIELD_OF_VIEW: f32 = 28.0;
@@ -129,6 +131,8 @@ impl Camera {
 pub(super) struct View {
     pub lens: Lens,
     pub up: Vec3,
+    /// Where the fog is measured from, in the renderer's space.
+    pub distance: f32,
     target: Vec3,
     scale: f32,
 }
@@ -149,7 +153,13 @@ impl View {
             .filter(|up| up.is_finite())
             .unwrap_or_else(|| forward.any_orthonormal_vector());
         let lens = Lens::new(eye, Vec3::ZERO, up, camera.field_of_view, size, Self::PLANES);
-        Self { lens, up, target, scale }
+        Self { lens, up, distance: Self::DISTANCE, target, scale }
+    }
+
+    /// The view of an eye, in the renderer's space of the window.
+    pub fn of_eye(eye: &EyeView) -> Self {
+        let (lens, distance) = (eye.lens(), RENDER_SCALE * EyeView::FOG);
+        Self { lens, up: Vec3::Y, distance, target: Vec3::ZERO, scale: RENDER_SCALE }
     }
 
     /// A point of the figure in the renderer's space.

@@ -13,8 +13,9 @@ use kiss3d::window::OffscreenSurface;
 use super::ViewerError;
 use super::adapter::Adapter;
 use super::camera::View;
+use super::eye_view::EyeView;
 use super::figure::{Colour, Figure, Painted};
-use super::legend::{INK, Note, fill};
+use super::legend::{LEGEND_INK, Note, fill};
 use super::palette::{Paint, Palette};
 use super::picture::Picture;
 
@@ -75,7 +76,10 @@ async fn draw_here(figures: &[Figure]) -> Result<Vec<Picture>, ViewerError> {
 }
 
 async fn render(surface: &mut OffscreenSurface, figure: &Figure) {
-    let mut view = View::new(&figure.camera, figure.size);
+    let mut view = match &figure.eye {
+        Some(eye) => View::of_eye(eye),
+        None => View::new(&figure.camera, figure.size),
+    };
     let mut scene = SceneNode3d::empty();
     for mesh in &figure.meshes {
         add_mesh(&mut scene, mesh, &view);
@@ -83,12 +87,15 @@ async fn render(surface: &mut OffscreenSurface, figure: &Figure) {
     if let Some(height) = figure.ground {
         add_ground(&mut scene, height, figure, &view);
     }
-    add_lights(&mut scene, &view, figure.camera.up.into());
+    match &figure.eye {
+        Some(_) => add_lights(&mut scene, &View::new(&EyeView::LIGHTING, figure.size), Vec3::Y),
+        None => add_lights(&mut scene, &view, figure.camera.up.into()),
+    }
 
     let background = colour(figure.background, 1.0);
     surface.resize(figure.size.0 * FINER, figure.size.1 * FINER);
     surface.set_background_color(background);
-    surface.window_mut().set_fog(Fog::linear(background, 1.5 * View::DISTANCE, 6.0 * View::DISTANCE));
+    surface.window_mut().set_fog(Fog::linear(background, 1.5 * view.distance, 6.0 * view.distance));
     for lines in &figure.lines {
         let (colour, width) = (colour(lines.colour, 1.0), lines.width * FINER as f32);
         for ends in &lines.segments {
@@ -113,7 +120,7 @@ fn write(surface: &mut OffscreenSurface, note: &Note) {
     for (dx, dy) in [(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)] {
         text(finer * dx as f32, finer * dy as f32, [0.95; 3], 0.5);
     }
-    text(0.0, 0.0, INK, 1.0);
+    text(0.0, 0.0, LEGEND_INK, 1.0);
 }
 
 pub(super) fn add_mesh(scene: &mut SceneNode3d, mesh: &Painted, view: &View) {
@@ -163,7 +170,7 @@ fn add_ground(scene: &mut SceneNode3d, height: f32, figure: &Figure, view: &View
     let [x, _, z] = figure.camera.target;
     let middle = view.place([x, height, z]);
     let corners = [[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]];
-    let corners = corners.map(|[x, z]| middle + 8.0 * View::DISTANCE * Vec3::new(x, 0.0, z));
+    let corners = corners.map(|[x, z]| middle + 8.0 * view.distance * Vec3::new(x, 0.0, z));
     let mut node = add_shape(scene, corners.into(), vec![[0, 1, 2], [0, 2, 3]], vec![Vec3::Y; 4], None);
     node.set_color(colour(figure.background, 1.0));
     node.set_roughness(1.0);

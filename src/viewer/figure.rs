@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::camera::Camera;
+use super::eye_view::EyeView;
 use super::legend::Legend;
 use super::palette::Paint;
 use crate::math::Vec3;
@@ -10,12 +11,12 @@ use crate::mesh::SurfaceMesh;
 pub type Colour = [f32; 3];
 
 /// Skin of medium tone.
-pub const SKIN: Colour = [0.88, 0.67, 0.57];
+pub const SKIN_COLOUR: Colour = [0.88, 0.67, 0.57];
 /// The off-white of the background and the ground.
-pub const PAPER: Colour = [0.86, 0.87, 0.89];
+pub const PAPER_COLOUR: Colour = [0.86, 0.87, 0.89];
 
 /// Maximum width and height: beyond, drivers run out of memory.
-const LARGEST: u32 = 4096;
+const MAX_PICTURE_SIZE: u32 = 4096;
 
 /// The content of a picture. Lengths are in metres.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,8 @@ pub struct Figure {
     pub ground: Option<f32>,
     /// Camera.
     pub camera: Camera,
+    /// Draw what this eye sees, instead of the camera.
+    pub eye: Option<EyeView>,
     /// Width and height of the picture in pixels.
     pub size: (u32, u32),
     /// Background colour; the ground has it too, and fades into it.
@@ -72,16 +75,19 @@ impl Figure {
     /// Meshes on a plain background without a ground, 1280 × 960.
     pub fn new(meshes: Vec<Painted>, camera: Camera) -> Self {
         let (lines, ground, legend) = (Vec::new(), None, Legend::default());
-        Self { meshes, lines, ground, camera, size: (1280, 960), background: PAPER, legend }
+        Self { meshes, lines, ground, camera, eye: None, size: (1280, 960), background: PAPER_COLOUR, legend }
     }
 
     /// Reports the first error that prevents drawing.
     pub(super) fn check(&self) -> Result<(), String> {
         let (width, height) = self.size;
-        if ![width, height].iter().all(|side| (1..=LARGEST).contains(side)) {
-            return Err(format!("its size is {width} × {height} pixels, each must be within 1 to {LARGEST}"));
+        if ![width, height].iter().all(|side| (1..=MAX_PICTURE_SIZE).contains(side)) {
+            return Err(format!("its size is {width} × {height} pixels, each must be within 1 to {MAX_PICTURE_SIZE}"));
         }
         self.camera.check()?;
+        if self.eye.is_some_and(|eye| !eye.is_sound()) {
+            return Err("the eye needs a finite pose and a field of view within 90° to each side".into());
+        }
         for (m, mesh) in self.meshes.iter().enumerate() {
             mesh.check().map_err(|problem| format!("mesh {m}: {problem}"))?;
         }

@@ -143,7 +143,7 @@ mod tests {
         let mut scene = load_builtin_scene(name, &[]).expect("a scene").unwrap_or_else(|p| panic!("{p}"));
         for _ in 0..steps {
             scene.feed();
-            scene.world.step();
+            scene.step();
         }
         scene
     }

@@ -25,6 +25,8 @@ pub struct Layers {
     pub pressure: bool,
     /// Friction utilisation of each phalanx.
     pub slip: bool,
+    /// Anchor points and beams of elastic objects.
+    pub anchors: bool,
 }
 
 /// A switch among the layers.
@@ -45,10 +47,11 @@ impl Layers {
         aggregates: false,
         pressure: false,
         slip: false,
+        anchors: false,
     };
 
     /// Every layer with its name, in display order.
-    pub const SWITCHES: [(&str, Switch); 12] = [
+    pub const SWITCHES: [(&str, Switch); 13] = [
         ("skin", |l| &mut l.skin),
         ("pressure", |l| &mut l.pressure),
         ("contacts", |l| &mut l.contacts),
@@ -61,6 +64,7 @@ impl Layers {
         ("skeleton", |l| &mut l.skeleton),
         ("tetrahedra", |l| &mut l.tetrahedra),
         ("collision", |l| &mut l.collision),
+        ("anchors", |l| &mut l.anchors),
     ];
 
     /// Whether something inside the hand is shown, so that its skin must be transparent.

@@ -25,7 +25,7 @@ pub(super) struct Note {
 
 /// A rectangle.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Patch {
+pub(super) struct Rectangle {
     /// Left, upper, right and lower edge in pixels.
     pub edges: [f32; 4],
     pub fill: Fill,
@@ -39,13 +39,13 @@ pub(super) enum Fill {
 }
 
 /// Ink of text and ticks.
-pub(super) const INK: Colour = [0.13, 0.14, 0.17];
+pub(super) const LEGEND_INK: Colour = [0.13, 0.14, 0.17];
 /// Labelled steps of the scale.
-const STEPS: usize = 4;
+const LEGEND_STEPS: usize = 4;
 
 impl Legend {
     /// All texts and rectangles for a picture of some size.
-    pub(super) fn laid_out(&self, size: (u32, u32)) -> (Vec<Note>, Vec<Patch>) {
+    pub(super) fn laid_out(&self, size: (u32, u32)) -> (Vec<Note>, Vec<Rectangle>) {
         let (width, height) = (size.0 as f32, size.1 as f32);
         let line = (height / 32.0).clamp(11.0, 30.0);
         let margin = 0.7 * line;
@@ -58,23 +58,23 @@ impl Legend {
             let y = height - margin - 1.25 * line * (i + 1) as f32;
             let side = 0.7 * line;
             let edges = [margin, y + 0.2 * line, margin + side, y + 0.2 * line + side];
-            patches.push(Patch { edges, fill: Fill::Plain(*colour) });
+            patches.push(Rectangle { edges, fill: Fill::Plain(*colour) });
             note(text, margin + 1.1 * line, y);
         }
         if let Some(full) = self.full_pressure {
             let left = width - margin - 3.4 * line;
             let (top, bottom) = (margin + 1.6 * line, margin + 1.6 * line + (0.42 * height).max(4.0 * line));
             note("kPa", left, margin);
-            patches.push(Patch {
+            patches.push(Rectangle {
                 edges: [left - 1.0, top - 1.0, left + line + 1.0, bottom + 1.0],
-                fill: Fill::Plain(INK),
+                fill: Fill::Plain(LEGEND_INK),
             });
-            patches.push(Patch { edges: [left, top, left + line, bottom], fill: Fill::Scale });
-            for step in 0..=STEPS {
-                let part = step as f32 / STEPS as f32;
+            patches.push(Rectangle { edges: [left, top, left + line, bottom], fill: Fill::Scale });
+            for step in 0..=LEGEND_STEPS {
+                let part = step as f32 / LEGEND_STEPS as f32;
                 let y = bottom + part * (top - bottom);
                 let tick = [left + line, y - 0.6, left + 1.35 * line, y + 0.6];
-                patches.push(Patch { edges: tick, fill: Fill::Plain(INK) });
+                patches.push(Rectangle { edges: tick, fill: Fill::Plain(LEGEND_INK) });
                 note(&number(1e-3 * full * f64::from(part)), left + 1.6 * line, y - 0.5 * line);
             }
         }
@@ -100,7 +100,7 @@ pub fn full_scale(pressure: f64) -> f64 {
 }
 
 /// Fills a rectangle with antialiased edges.
-pub(super) fn fill(picture: &mut Picture, patch: &Patch) {
+pub(super) fn fill(picture: &mut Picture, patch: &Rectangle) {
     let (width, height) = picture.size;
     let [left, top, right, bottom] = patch.edges;
     let covered = |i: u32, from: f32, to: f32| (to.min(i as f32 + 1.0) - from.max(i as f32)).clamp(0.0, 1.0);
@@ -137,12 +137,12 @@ mod tests {
         let legend = Legend { caption: vec!["one".into(), "two".into()], full_pressure: Some(2e4), keys };
         for size in [(320, 240), (1280, 960), (200, 600)] {
             let (notes, patches) = legend.laid_out(size);
-            assert_eq!(notes.len(), 2 + 1 + 1 + STEPS + 1);
+            assert_eq!(notes.len(), 2 + 1 + 1 + LEGEND_STEPS + 1);
             for note in notes {
                 assert!(note.at[0] > 0.0 && note.at[0] < size.0 as f32 && note.at[1] > 0.0, "{note:?}");
                 assert!(note.at[1] + note.height < size.1 as f32, "{note:?}");
             }
-            for Patch { edges: [left, top, right, bottom], .. } in patches {
+            for Rectangle { edges: [left, top, right, bottom], .. } in patches {
                 assert!(left > 0.0 && top > 0.0 && right < size.0 as f32 && bottom < size.1 as f32);
             }
         }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_patch_covers_its_pixels_with_antialiasing() {
         let mut picture = Picture { size: (4, 2), pixels: vec![0; 24] };
-        fill(&mut picture, &Patch { edges: [1.0, 0.0, 2.5, 9.0], fill: Fill::Plain([1.0; 3]) });
+        fill(&mut picture, &Rectangle { edges: [1.0, 0.0, 2.5, 9.0], fill: Fill::Plain([1.0; 3]) });
         let row = [0, 1, 2, 3].map(|x| picture.pixel(x, 1).expect("a pixel")[0]);
         assert_eq!(row, [0, 255, 128, 0]);
     }

@@ -23,6 +23,11 @@ impl Lens {
         Self { eye, pose: Pose3::look_at_rh(eye, target, up), projection, planes }
     }
 
+    /// A camera with a given projection; `pose` maps the renderer's space to that of the eye.
+    pub fn with_projection(eye: Vec3, pose: Pose3, projection: Mat4, planes: (f32, f32)) -> Self {
+        Self { eye, pose, projection, planes }
+    }
+
     /// Moves a point towards the eye: same pixel, in front of everything else.
     pub fn before_all(&self, point: Vec3) -> Vec3 {
         self.eye.lerp(point, Self::BEFORE_ALL)

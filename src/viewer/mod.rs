@@ -5,11 +5,11 @@
 //!
 //! ```
 //! use fingerpad::assets::load_builtin_scene;
-//! use fingerpad::viewer::{Frame, Layers, Look, Stage};
+//! use fingerpad::viewer::{CameraPlacement, Frame, Layers, Stage};
 //!
 //! let scene = load_builtin_scene("rest", &[]).expect("a shipped scene")?;
 //! let (stage, frame) = (Stage::of(&scene), Frame::of(&scene.world));
-//! let camera = stage.camera([&frame], &Look::default());
+//! let camera = stage.camera([&frame], &CameraPlacement::default());
 //! let figure = stage.figure(&frame, &Layers::NONE, camera);
 //! // `fingerpad::viewer::draw` makes a picture of the figure where there is a graphics adapter.
 //! # let _ = figure;
@@ -20,8 +20,11 @@ mod adapter;
 mod animation;
 mod camera;
 mod draw;
+mod eye_view;
 mod figure;
 mod frame;
+#[cfg(all(feature = "vr", not(target_os = "macos")))]
+pub mod headset;
 mod layers;
 mod legend;
 mod lens;
@@ -36,13 +39,14 @@ pub mod window;
 pub use animation::animated_png;
 pub use camera::Camera;
 pub use draw::{draw, draw_all};
-pub use figure::{Colour, Figure, Lines, PAPER, Painted, SKIN};
+pub use eye_view::{EyeView, Fov};
+pub use figure::{Colour, Figure, Lines, PAPER_COLOUR, Painted, SKIN_COLOUR};
 pub use frame::{Frame, HandFrame};
 pub use layers::Layers;
 pub use legend::{Legend, full_scale};
 pub use palette::{Paint, Palette};
 pub use picture::Picture;
-pub use stage::{Look, Stage};
+pub use stage::{CameraPlacement, Stage};
 
 /// Why there is no picture.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -31,6 +31,17 @@ impl Picture {
         row.chunks_exact(3).nth(x as usize)?.try_into().ok()
     }
 
+    /// This picture and another of the same height to its right; `None` if the heights differ.
+    pub fn beside(&self, other: &Self) -> Option<Self> {
+        if self.size.1 != other.size.1 || self.pixels.is_empty() || other.pixels.is_empty() {
+            return None;
+        }
+        let row = |picture: &Self| 3 * picture.size.0 as usize;
+        let rows = self.pixels.chunks_exact(row(self)).zip(other.pixels.chunks_exact(row(other)));
+        let pixels = rows.flat_map(|(left, right)| [left, right].concat()).collect();
+        Some(Self { size: (self.size.0 + other.size.0, self.size.1), pixels })
+    }
+
     /// The bytes of a PNG file.
     pub fn png_bytes(&self) -> Result<Vec<u8>, ViewerError> {
         let written = crate::assets::png_bytes(self.size.0, self.size.1, &self.pixels);
@@ -51,6 +62,14 @@ mod tests {
         assert_eq!(picture.pixel(0, 1), Some([5; 3]));
         assert_eq!(picture.pixel(1, 0), None);
         assert_eq!(picture.pixel(0, 2), None);
+    }
+
+    #[test]
+    fn pictures_stand_side_by_side() {
+        let picture = |width: u32, value: u8| Picture { size: (width, 2), pixels: vec![value; 6 * width as usize] };
+        let both = picture(1, 7).beside(&picture(2, 9)).expect("of one height");
+        assert_eq!((both.size, both.pixel(0, 1), both.pixel(1, 1)), ((3, 2), Some([7; 3]), Some([9; 3])));
+        assert!(both.beside(&Picture { size: (1, 1), pixels: vec![0; 3] }).is_none());
     }
 
     #[test]

@@ -10,11 +10,11 @@ pub struct Solids {
 }
 
 /// Corners around a rod.
-const AROUND: usize = 16;
+const ROD_CORNERS: usize = 16;
 /// Rings of a ball.
 const RINGS: usize = 8;
 /// Length and width of an arrow's head, in radii of its shaft.
-const HEAD: [f64; 2] = [6.0, 2.6];
+const ARROW_HEAD: [f64; 2] = [6.0, 2.6];
 /// Maximum fraction of an arrow that is head.
 const MOST_HEAD: f64 = 0.6;
 
@@ -47,9 +47,9 @@ impl Solids {
         let along = to - from;
         let length = along.norm();
         if length > 0.0 {
-            let head = (HEAD[0] * radius).min(MOST_HEAD * length);
+            let head = (ARROW_HEAD[0] * radius).min(MOST_HEAD * length);
             let neck = to - head / length * along;
-            let breadth = HEAD[1] * radius * (head / (HEAD[0] * radius)).max(0.5);
+            let breadth = ARROW_HEAD[1] * radius * (head / (ARROW_HEAD[0] * radius)).max(0.5);
             self.rod(from, &neck, [radius; 2]);
             self.rod(&neck, to, [breadth, 0.0]);
         }
@@ -76,15 +76,15 @@ impl Solids {
         let side = axis.cross(&if axis.x.abs() < 0.7 { Vec3::x() } else { Vec3::z() }).normalize();
         let other = axis.cross(&side);
         let rows = profile.clone().count() as u32;
-        for i in 0..=AROUND {
-            let (sin, cos) = (std::f64::consts::TAU * i as f64 / AROUND as f64).sin_cos();
+        for i in 0..=ROD_CORNERS {
+            let (sin, cos) = (std::f64::consts::TAU * i as f64 / ROD_CORNERS as f64).sin_cos();
             let out = cos * side + sin * other;
             for (place, normal) in profile.clone() {
                 self.vertices.push(to_f32(&(from + place[0] * axis + place[1] * out)));
                 self.normals.push(to_f32(&(normal[0] * axis + normal[1] * out)));
             }
         }
-        self.strips(first, rows, AROUND);
+        self.strips(first, rows, ROD_CORNERS);
     }
 
     /// Connects columns of vertices by strips of triangles.

@@ -1,8 +1,10 @@
 //! Converts a scene to a figure. The constant part is prepared once, in a [`Stage`]; the moving part is a [`Frame`].
 
 mod curved;
+mod fine;
 mod hand;
 mod marks;
+mod relief;
 mod seams;
 mod tones;
 mod tube;
@@ -13,18 +15,21 @@ use self::hand::HandStage;
 use self::seams::Seams;
 use super::camera::Camera;
 use super::figure::{Colour, Figure, Painted, to_f32};
-use super::frame::{BodyFrame, Frame};
+use super::frame::{BodyFrame, Frame, HandFrame};
 use super::layers::Layers;
 use super::legend::Legend;
 use super::palette::Paint;
+use super::solids::Solids;
 use crate::assets::Scene;
-use crate::body::{BeamBody, Body, BodyId, Collider, SoftBody, tessellated};
+use crate::body::{BeamBody, Body, BodyId, Collider, ElasticBody, QuasiRigidBody, SoftBody, tessellated};
 use crate::math::{Pose, Vec3};
 use crate::mesh::SurfaceMesh;
-use crate::tracking::Side;
+use crate::tracking::{Finger, Side};
 
 /// Default colour of objects.
 const THING: Colour = [0.55, 0.60, 0.65];
+/// Colour of tools.
+const TOOL: Colour = [0.30, 0.32, 0.36];
 /// Default pressure at the upper end of the scale, Pa.
 const FULL_PRESSURE: f64 = 40e3;
 
@@ -51,6 +56,7 @@ struct Thing {
     /// Whether it can move.
     moves: bool,
     drawing: Drawing,
+    opacity: f32,
 }
 
 /// The ways to draw a body.
@@ -64,6 +70,28 @@ enum Drawing {
     Soft(SoftThing),
     /// A tube along the nodes of the body, with a radius at each.
     Tube(Vec<f64>, Colour),
+    /// A fine surface over the first nodes of the body, that of a tool over the next, and a skeleton between the others.
+    Elastic(FineThing, Option<FineThing>, StageSkeleton),
+}
+
+/// Anchor points from some node of a body on; the nodes behind them are contact points, from which beams lead to all anchor points.
+#[derive(Clone, Copy, Debug)]
+struct StageSkeleton {
+    first: usize,
+    anchors: usize,
+}
+
+impl StageSkeleton {
+    fn draw(&self, nodes: &[Vec3], solids: &mut Solids) {
+        let Some((anchors, contacts)) = nodes.get(self.first..).and_then(|own| own.split_at_checked(self.anchors))
+        else {
+            return;
+        };
+        anchors.iter().for_each(|anchor| solids.ball(anchor, 0.0012));
+        for contact in contacts {
+            anchors.iter().for_each(|anchor| solids.rod(contact, anchor, [0.0004; 2]));
+        }
+    }
 }
 
 /// The surface of a body that deforms.
@@ -96,9 +124,35 @@ impl SoftThing {
     }
 }
 
+/// A surface over some nodes of a body that is drawn as it is.
+#[derive(Clone, Debug)]
+struct FineThing {
+    first: usize,
+    rest: SurfaceMesh,
+    is_edged: bool,
+    colour: Colour,
+}
+
+impl FineThing {
+    fn new(rest: &SurfaceMesh, first: usize, colour: Colour) -> Self {
+        Self { first, is_edged: matches!(Form::of(rest), Form::Edged), rest: rest.clone(), colour }
+    }
+
+    fn at(&self, nodes: &[Vec3]) -> Option<Painted> {
+        let vertices = nodes.get(self.first..self.first + self.rest.vertices.len())?.to_vec();
+        let mesh = SurfaceMesh { vertices, triangles: self.rest.triangles.clone() };
+        if !self.is_edged {
+            return Some(Painted::new(&mesh, self.colour));
+        }
+        let flat = Form::Edged.drawn(&mesh);
+        let normals = creased_normals(&flat).iter().map(to_f32).collect();
+        Some(Painted { normals, ..Painted::new(&flat, self.colour) })
+    }
+}
+
 /// Camera placement for a scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct CameraPlacement {
     /// Azimuth, degrees: 0 from +Z, where the wrist of a hand in its own frame is, 90 from +X.
     pub azimuth: f64,
     /// Elevation above the horizon, degrees.
@@ -109,14 +163,14 @@ pub struct Look {
     pub aspect: f64,
 }
 
-impl Default for Look {
+impl Default for CameraPlacement {
     /// Oblique view from the thumb's side of a right hand and the front.
     fn default() -> Self {
         Self { azimuth: -125.0, elevation: 22.0, zoom: 1.0, aspect: 4.0 / 3.0 }
     }
 }
 
-impl Look {
+impl CameraPlacement {
     /// The placement of a camera.
     fn of(camera: &Camera) -> Self {
         let away: [f64; 3] = std::array::from_fn(|i| f64::from(camera.eye[i] - camera.target[i]));
@@ -137,7 +191,11 @@ impl Stage {
         let bodies = &scene.world.bodies;
         let things = bodies.iter().filter(|(_, body)| body.kind() != "hand").map(|(id, body)| {
             let colour = scene.colours.get(bodies.name(id)).map_or(THING, |c| c.map(|x| x as f32));
-            Thing { id, moves: body.part_count() > 0, drawing: Drawing::of(body, colour) }
+            let drawing = Drawing::of(body, colour);
+            // An elastic object deforms even if it is fixed.
+            let moves = body.part_count() > 0 || matches!(drawing, Drawing::Elastic(..));
+            let opacity = scene.opacities.get(bodies.name(id)).map_or(1.0, |&part| part as f32);
+            Thing { id, moves, drawing, opacity }
         });
         Self {
             full_pressure: FULL_PRESSURE,
@@ -168,21 +226,21 @@ impl Stage {
 
     /// The camera of the scene, or a default: hands obliquely from the front and the thumb's side, other objects from
     /// the front.
-    pub fn look(&self) -> Look {
+    pub fn look(&self) -> CameraPlacement {
         if let Some(camera) = &self.viewpoint {
-            return Look::of(camera);
+            return CameraPlacement::of(camera);
         }
-        let look = Look::default();
+        let look = CameraPlacement::default();
         let is_left = |hand: &HandStage| hand.model.description.side == Side::Left;
         match self.hands.as_slice() {
-            [] => Look { azimuth: 25.0, ..look },
-            hands if hands.iter().all(is_left) => Look { azimuth: -look.azimuth, ..look },
+            [] => CameraPlacement { azimuth: 25.0, ..look },
+            hands if hands.iter().all(is_left) => CameraPlacement { azimuth: -look.azimuth, ..look },
             _ => look,
         }
     }
 
     /// A camera that frames all moving bodies in some frames, and static ones if they are not larger.
-    pub fn camera<'f>(&self, frames: impl IntoIterator<Item = &'f Frame>, look: &Look) -> Camera {
+    pub fn camera<'f>(&self, frames: impl IntoIterator<Item = &'f Frame>, look: &CameraPlacement) -> Camera {
         let (mut points, mut touched) = (Vec::new(), Vec::new());
         let mut last = None;
         for frame in frames {
@@ -208,7 +266,9 @@ impl Stage {
             stage.add_inside(hand, layers, &mut meshes, &mut lines);
         }
         let fixed = self.things(frame).filter(|(thing, _)| !thing.moves);
-        meshes.extend(fixed.filter_map(|(thing, body)| thing.drawing.at(body)));
+        meshes.extend(
+            fixed.filter_map(|(thing, body)| Some(Painted { opacity: thing.opacity, ..thing.drawing.at(body)? })),
+        );
         let mut ground = self.ground(frame);
         if let (Some(table), Some(height)) = (&self.table, &mut ground) {
             meshes.push(placed(table, &Pose::translation(0.0, f64::from(*height), 0.0)));
@@ -216,6 +276,18 @@ impl Stage {
         }
         marks::add(self, frame, layers, &camera, &mut meshes);
         Figure { lines, ground, legend: self.legend(layers), ..Figure::new(meshes, camera) }
+    }
+
+    /// Which side a hand is, by its index.
+    pub fn side(&self, hand: usize) -> Option<Side> {
+        self.hands.get(hand).map(|hand| hand.model.description.side)
+    }
+
+    /// The end of a finger of a hand, by the index of the hand.
+    pub fn fingertip(&self, hand: usize, frame: &HandFrame, finger: Finger) -> Option<Vec3> {
+        let bones = &self.hands.get(hand)?.model.description.fingers[finger as usize];
+        let last = frame.kinematics.poses.get(3 + 3 * finger as usize)?;
+        Some((last * nalgebra::Point3::new(0.0, 0.0, -(bones.lengths[2] + bones.tip))).coords)
     }
 
     /// The first body that a ray meets, and where.
@@ -238,7 +310,18 @@ impl Stage {
         nearest.map(|(t, body)| (body, eye + t * towards))
     }
 
-    /// The bodies of a frame that the stage knows.
+    /// Anchor points and beams of elastic objects.
+    fn skeletons(&self, frame: &Frame) -> Solids {
+        let mut solids = Solids::default();
+        for (thing, body) in self.things(frame) {
+            if let Drawing::Elastic(_, _, skeleton) = &thing.drawing {
+                skeleton.draw(&body.nodes, &mut solids);
+            }
+        }
+        solids
+    }
+
+    /// The bodies of a frame that are on the stage.
     fn things<'a>(&'a self, frame: &'a Frame) -> impl Iterator<Item = (&'a Thing, &'a BodyFrame)> {
         self.bodies.iter().zip(&frame.bodies)
     }
@@ -261,9 +344,11 @@ impl Stage {
         let is_held =
             |body: BodyId| marks::touches_of_hands(frame).any(|touch| touch.a.body == body || touch.b.body == body);
         for (thing, body) in self.things(frame).filter(|(thing, _)| thing.moves) {
-            let opacity = if looks_through && is_held(thing.id) { SEEN_THROUGH } else { 1.0 };
+            let through = if looks_through && is_held(thing.id) { SEEN_THROUGH } else { 1.0 };
+            let opacity = thing.opacity.min(through);
             meshes.extend(thing.drawing.at(body).map(|surface| Painted { opacity, ..surface }));
         }
+        meshes.extend(self.things(frame).filter_map(|(thing, body)| thing.drawing.tool_at(body)));
         meshes
     }
 }
@@ -275,8 +360,20 @@ impl Drawing {
             let (mesh, nodes) = soft.surface();
             return Drawing::Soft(SoftThing::new(mesh, nodes.to_vec(), colour));
         }
+        if let Some(body) = (body as &dyn std::any::Any).downcast_ref::<QuasiRigidBody>() {
+            let mesh = body.surface();
+            return Drawing::Soft(SoftThing::new(mesh, (0..mesh.vertices.len() as u32).collect(), colour));
+        }
         if let Some(beam) = (body as &dyn std::any::Any).downcast_ref::<BeamBody>() {
             return Drawing::Tube(beam.chain().radii().to_vec(), colour);
+        }
+        if let Some(elastic) = (body as &dyn std::any::Any).downcast_ref::<ElasticBody>() {
+            let surface = elastic.object().surface();
+            let first = surface.vertices.len();
+            let tool = elastic.tool().map(|tool| FineThing::new(tool.object().tool().mesh(), first, TOOL));
+            let marks = first + tool.as_ref().map_or(0, |tool| tool.rest.vertices.len());
+            let skeleton = StageSkeleton { first: marks, anchors: elastic.object().anchors() };
+            return Drawing::Elastic(FineThing::new(surface, 0, colour), tool, skeleton);
         }
         let Collider::Shape(collider) = body.collider(0) else { return Drawing::Ground };
         let Some(mesh) = tessellated(collider.shape) else { return Drawing::Ground };
@@ -289,10 +386,19 @@ impl Drawing {
         Drawing::Solid(painted)
     }
 
+    /// The tool of a body.
+    fn tool_at(&self, body: &BodyFrame) -> Option<Painted> {
+        match self {
+            Drawing::Elastic(_, tool, _) => tool.as_ref()?.at(&body.nodes),
+            _ => None,
+        }
+    }
+
     /// The surface where a body is.
     fn at(&self, body: &BodyFrame) -> Option<Painted> {
         match self {
             Drawing::Ground => None,
+            Drawing::Elastic(surface, _, _) => surface.at(&body.nodes),
             Drawing::Solid(surface) => Some(placed(surface, &body.pose)),
             Drawing::Soft(thing) => thing.at(&body.nodes),
             Drawing::Tube(radii, colour) => Some(Painted::new(&tube::tube(&body.nodes, radii), *colour)),

@@ -20,7 +20,7 @@ fn drawn(figures: &[Figure]) -> Option<Vec<Picture>> {
         Err(error) => {
             assert_eq!(error, ViewerError::NoAdapter);
             assert!(std::env::var_os("FINGERPAD_EXPECT_ADAPTER").is_none(), "{error}");
-            eprintln!("not looked at: {error}");
+            eprintln!("skipped: {error}");
             None
         }
     }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use fingerpad::body::{Hand, HandOptions};
-use fingerpad::hand::ranges::{self, Range};
+use fingerpad::hand::ranges;
 use fingerpad::hand::{
-    Coupling, FingerDescription, HandDescription, HandModel, Material, MeshOptions, NamedPose, PalmDescription,
+    Coupling, FingerDescription, HandDescription, HandModel, Look, Material, MeshOptions, NamedPose, PalmDescription,
     TissueThickness,
 };
-use fingerpad::math::{Pose, Vec3};
+use fingerpad::math::{Pose, Range, Vec3};
 use fingerpad::sim::{Parameters, Status, World};
 use fingerpad::tracking::{ANGLES, HandSample, Side};
 use proptest::prelude::*;
@@ -121,6 +121,7 @@ fn hand() -> impl Strategy<Value = HandDescription> {
         within(ranges::DENSITY),
         coupling(),
         within(ranges::RESOLUTION),
+        (within(ranges::STIFFENING), any::<bool>()),
     )
         .prop_map(
             |(
@@ -131,6 +132,7 @@ fn hand() -> impl Strategy<Value = HandDescription> {
                 bone_density,
                 coupling,
                 resolution,
+                (stiffening, relaxation),
             )| {
                 // The palm extends from the wrist to the knuckles, so they must be in front of it.
                 fingers[2].base.z = wrist - length;
@@ -141,10 +143,13 @@ fn hand() -> impl Strategy<Value = HandDescription> {
                     palm: PalmDescription { wrist: Vec3::new(0.0, 0.0, wrist), breadth, thickness, tissue },
                     fingers,
                     tissue: material,
+                    stiffening,
+                    relaxation,
                     bone_density,
                     coupling,
                     mesh: MeshOptions { resolution, visual: ranges::VISUAL.max, ..MeshOptions::default() },
                     poses: vec![NamedPose { name: "open".into(), angles: [0.0; ANGLES] }],
+                    look: Look::default(),
                 }
             },
         )

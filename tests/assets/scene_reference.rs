@@ -16,7 +16,7 @@ fn file() -> &'static Path {
 fn write_meshes() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("scene_reference");
     std::fs::create_dir_all(&folder).expect("a folder");
-    let mesh = block(&fingerpad::math::Vec3::repeat(0.1), [1, 1, 1]);
+    let mesh = block(&fingerpad::math::Vec3::repeat(0.02), [1, 1, 1]);
     let (surface, _) = mesh.boundary();
     let mut obj = String::new();
     surface.vertices.iter().for_each(|p| obj += &format!("v {} {} {}\n", p.x, p.y, p.z));
@@ -75,7 +75,7 @@ fn reference() -> Vec<Row> {
 /// The valid lines of a section that keys are added to: the preceding text, and the section itself.
 fn base(section: &str, shape: &str) -> (&'static str, String) {
     const BODY: &str = "[body.c]\nkind = \"rigid\"\nshape = \"ball\"\nradius = 0.1\n";
-    let sizes = match (shape, section.ends_with("soft")) {
+    let sizes = match (shape, section.ends_with("soft") || section.ends_with("quasi_rigid")) {
         ("box", _) => "size = [0.1, 0.1, 0.1]",
         ("ball", _) => "radius = 0.1",
         ("capsule", _) => "length = 0.1\nradius = 0.1",
@@ -83,7 +83,10 @@ fn base(section: &str, shape: &str) -> (&'static str, String) {
         ("hull", _) => "points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]",
         ("mesh", false) => "file = \"cube.obj\"",
         ("mesh", true) => "file = \"cube.vtk\"",
+        ("ellipsoid", _) => "semi_axes = [0.1, 0.1, 0.1]",
+        ("profile", _) => "points = [[0, 0, 0], [0.1, 0, 0], [0.1, 0.1, 0], [0, 0.1, 0]]",
         ("points", _) => "points = [[0, 0, 0], [0.1, 0, 0], [0.1, 0.1, 0], [0.1, 0.1, 0.1]]\nradius = 0.01",
+        ("pipe", _) => "radius = 0.1\ninner_radius = 0.05\nlength = 0.1\ncells = [1, 8, 3]",
         ("arc", _) => "centre = [0, 0, 0]\naxis = [0, 0, 1]\nstart = [0.1, 0, 0]\nangle = 90\nradius = 0.01",
         ("block" | "table", _) => "size = [0.1, 0.1, 0.1]\ncells = [3, 2, 3]",
         _ => "",
@@ -99,12 +102,32 @@ fn base(section: &str, shape: &str) -> (&'static str, String) {
         "`[body.NAME]`, rigid" => ("", body("rigid")),
         "`[body.NAME]`, fixed" => ("", body("fixed")),
         "`[body.NAME]`, soft" => ("", body("soft")),
+        "`[body.NAME]`, quasi_rigid" => ("", body("quasi_rigid")),
         "`[body.NAME]`, beam" => ("", body("beam")),
+        "`[body.NAME]`, elastic" => ("", body("elastic")),
+        "`inclusions` of an elastic body" => (
+            "[body.e]\nkind = \"elastic\"\nshape = \"ball\"\nradius = 0.2\n",
+            "[[body.e.inclusions]]\nradius = 0.1\n".into(),
+        ),
+        "`tool` of an elastic body" => {
+            let sizes = match shape {
+                "ball" => "radius = 0.01",
+                "mesh" => "file = \"cube.obj\"",
+                _ => "",
+            };
+            let before = "[body.e]\nkind = \"elastic\"\nshape = \"ball\"\nradius = 0.2\nlink = 1.0\nfixed = true\n";
+            (before, format!("[body.e.tool]\nshape = \"{shape}\"\n{sizes}\n"))
+        }
         "`[hand.NAME]`" => ("", "[hand.h]\n".into()),
         "`motion` of a hand" => ("[hand.h]\n", "[[hand.h.motion]]\nat = 1.0\n".into()),
         "`[[attachment]]`" => {
             let ends = "a = \"c\"\nb = \"world\"\njoint = \"hinge\"\nat = [0, 0, 0]\naxis = [0, 1, 0]\n";
             (BODY, format!("[[attachment]]\n{ends}"))
+        }
+        "`[haptic]`" => (BODY, "[haptic]\ntool = \"c\"\n".into()),
+        "`motion` of a device" => {
+            let before: &'static str = Box::leak(format!("{BODY}[haptic]\ntool = \"c\"\n").into_boxed_str());
+            (before, "[[haptic.motion]]\nat = 1.0\nmove = [0, 0, 0]\n".into())
         }
         other => panic!("no scene for the section {other}"),
     }
@@ -114,8 +137,10 @@ fn shapes(section: &str) -> &'static [&'static str] {
     match section {
         "`[body.NAME]`, rigid" => &["box", "ball", "capsule", "cylinder", "hull", "mesh"],
         "`[body.NAME]`, fixed" => &["box", "ball", "capsule", "cylinder", "hull", "mesh", "ground"],
-        "`[body.NAME]`, soft" => &["block", "ball", "table", "mesh"],
+        "`[body.NAME]`, soft" | "`[body.NAME]`, quasi_rigid" => &["block", "ball", "table", "clip", "pipe", "mesh"],
         "`[body.NAME]`, beam" => &["points", "arc"],
+        "`[body.NAME]`, elastic" => &["box", "ball", "ellipsoid", "capsule", "profile"],
+        "`tool` of an elastic body" => &["ball", "mallet", "compass", "mesh"],
         _ => &[""],
     }
 }

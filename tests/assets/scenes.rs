@@ -196,7 +196,7 @@ fn invalid_scenes_report_line_and_expectation() {
         ("shape = \"box\"", "shape = \"cube\"", "body.zebra.shape", "`cube` is not known; expected `box`, `ball`"),
         ("young = 20e3", "yung = 20e3", "body.jelly.yung", "unknown key; did you mean `young`?"),
         ("[body.apple]", "[body.right]", "body.right", "a hand has the name `right` too"),
-        ("[body.apple]", "[body.world]", "body.world", "the name `world` is taken"),
+        ("[body.apple]", "[body.world]", "body.world", "the name `world` is reserved"),
         ("[body.apple]", "[body.\"a.b\"]", "body.a.b", "a name consists of letters"),
         ("[body.apple]", "[body.zebra]", "", "not valid TOML: duplicate key"),
         ("[body.apple]", "[body.apple", "", "not valid TOML"),

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 
 use fingerpad::assets::load_device;
-use fingerpad::devices::calibration::{Part, Step};
+use fingerpad::devices::calibration::{PoseStep, SensorPart};
 use fingerpad::devices::emulator::{Emulator, EmulatorSettings};
 use fingerpad::devices::glove::GloveMap;
 use fingerpad::math::Random;
@@ -102,28 +102,28 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn pose(step: Step) -> [f64; 5] {
-    Finger::ALL.map(|finger| step.bend(Part::Finger(finger)))
+fn pose(step: PoseStep) -> [f64; 5] {
+    Finger::ALL.map(|finger| step.bend(SensorPart::Finger(finger)))
 }
 
 /// A calibration program that is answered with poses: `asked` returns the pose for the name of a step.
-fn wear(mut child: Child, glove: &Glove, mut asked: impl FnMut(Step) -> [f64; 5]) -> (Option<i32>, String, String) {
+fn wear(mut child: Child, glove: &Glove, mut asked: impl FnMut(PoseStep) -> [f64; 5]) -> (Option<i32>, String, String) {
     let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
-    let mut said = String::new();
+    let mut message = String::new();
     for line in stderr.lines() {
         let line = line.expect("text");
         // "3 of 7: thumb in"
         let step = line.split_once(": ").filter(|(count, _)| count.contains(" of ")).map(|(_, name)| name);
-        let all = Step::full(&Finger::ALL.map(Sensor::Curl));
+        let all = PoseStep::full(&Finger::ALL.map(Sensor::Curl));
         if let Some(step) = all.into_iter().find(|s| Some(s.name()) == step) {
             glove.take(asked(step));
         }
-        said += &line;
-        said.push('\n');
+        message += &line;
+        message.push('\n');
     }
     let mut written = String::new();
     child.stdout.take().expect("a pipe").read_to_string(&mut written).expect("text");
-    (child.wait().expect("an end").code(), written, said)
+    (child.wait().expect("an end").code(), written, message)
 }
 
 fn calibrate(glove: &Glove, folder: &Path, more: &[&str]) -> Child {
@@ -139,11 +139,15 @@ fn a_calibrated_user_round_trips_through_the_profile() {
     let glove = Glove::on(ADA);
     // The first fist is discarded and repeated.
     let mut forgotten = false;
-    let (code, written, said) = wear(calibrate(&glove, &folder, &[]), &glove, |step| {
-        if step == Step::Fist && !std::mem::replace(&mut forgotten, true) { pose(Step::Flat) } else { pose(step) }
+    let (code, written, message) = wear(calibrate(&glove, &folder, &[]), &glove, |step| {
+        if step == PoseStep::Fist && !std::mem::replace(&mut forgotten, true) {
+            pose(PoseStep::Flat)
+        } else {
+            pose(step)
+        }
     });
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("the fist looks like the flat hand"), "{said}");
+    assert_eq!(code, Some(0), "{message}");
+    assert!(message.contains("the fist looks like the flat hand"), "{message}");
     assert_eq!(written.trim(), "ada-5dt-5.toml");
     let file = folder.join("ada-5dt-5.toml");
     let profile = load_device(&file).unwrap_or_else(|p| panic!("{p}"));
@@ -174,9 +178,9 @@ fn a_calibrated_user_round_trips_through_the_profile() {
 fn a_finger_with_a_small_span_is_rejected_by_name() {
     let folder = folder("refused");
     let glove = Glove::on(User { span: [0.20, -0.30, 0.35, 0.02, 0.16], ..ADA });
-    let (code, written, said) = wear(calibrate(&glove, &folder, &["--quick"]), &glove, pose);
-    assert_eq!((code, written.as_str()), (Some(2), ""), "{said}");
-    let why = said.lines().rfind(|line| line.starts_with("error: ")).expect("an error");
+    let (code, written, message) = wear(calibrate(&glove, &folder, &["--quick"]), &glove, pose);
+    assert_eq!((code, written.as_str()), (Some(2), ""), "{message}");
+    let why = message.lines().rfind(|line| line.starts_with("error: ")).expect("an error");
     assert!(why.contains("ring finger: only ") && !why.contains("index finger"), "{why}");
     assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 0, "nothing is written");
 }
@@ -220,8 +224,11 @@ fn a_port_without_a_device_is_reported() {
     assert!(text(&out.stderr).contains("no.fpraw is empty: 5DT Data Glove 5 sends nothing (lost: "));
     let out = output(&["devices", "monitor", "5dt-5@/dev/no-such-port", "--seconds", "0.5"], &folder);
     assert_eq!(out.status.code(), Some(2));
-    let said = text(&out.stderr);
-    assert!(said.contains("5DT Data Glove 5 sends nothing (lost: ") && said.contains("/dev/no-such-port"), "{said}");
+    let message = text(&out.stderr);
+    assert!(
+        message.contains("5DT Data Glove 5 sends nothing (lost: ") && message.contains("/dev/no-such-port"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -234,8 +241,8 @@ fn invalid_profiles_are_reported_with_file_and_line() {
     for command in [&["calibrate", "broken.toml", "--user", "ada"][..], &["monitor", "broken.toml"]] {
         let out = output(&[&["devices"], command].concat(), &folder);
         assert_eq!(out.status.code(), Some(2));
-        let said = text(&out.stderr);
-        assert!(said.contains("broken.toml:4:") && said.contains("calibrate it"), "{said}");
+        let message = text(&out.stderr);
+        assert!(message.contains("broken.toml:4:") && message.contains("calibrate it"), "{message}");
     }
     for (profile, words) in [
         ("none.toml", "none.toml"),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use fingerpad::assets::{DeviceKind, DeviceProfile, Port, builtin_device_file, builtin_hand_model, load_device};
-use fingerpad::devices::emulator::{Emulator, EmulatorSettings, Event, Faults, Motion, Placed};
+use fingerpad::devices::emulator::{EmulatedMotion, Emulator, EmulatorEvent, EmulatorSettings, Faults, PathCallback};
 use fingerpad::devices::{Hands, SourceHandle, SourceSample, SourceState, start};
 use fingerpad::protocol::{FlexReading, Format, Reading, Sensor};
 use fingerpad::record::{RawEvent, RawRecording};
@@ -21,7 +21,7 @@ const BASE: u32 = 256;
 const DIGITS: [Finger; 3] = [Finger::Index, Finger::Middle, Finger::Ring];
 
 /// Three fingers count the samples.
-fn counting() -> Box<dyn Motion> {
+fn counting() -> Box<dyn EmulatedMotion> {
     let mut count = 0_u32;
     Box::new(move |_: f64, out: &mut Vec<Reading>| {
         let digit = |place: usize| f64::from(count / BASE.pow(place as u32) % BASE) / f64::from(BASE - 1);
@@ -70,7 +70,7 @@ impl Link {
         Self(std::env::temp_dir().join(format!("fingerpad-pty-{}-{number}", std::process::id())))
     }
 
-    fn placed(&self) -> Placed {
+    fn placed(&self) -> PathCallback {
         let path = self.0.clone();
         Box::new(move |place| {
             let _ = std::fs::remove_file(&path);
@@ -96,7 +96,7 @@ fn next(source: &SourceHandle) -> SourceSample {
     sample.unwrap_or_else(|error| panic!("{error}: {}, {:?}", source.state(), source.statistics()))
 }
 
-fn wait_for(emulator: &Emulator, what: &str, is_it: impl Fn(&Event) -> bool) {
+fn wait_for(emulator: &Emulator, what: &str, is_it: impl Fn(&EmulatorEvent) -> bool) {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
         if emulator.events().recv_timeout(PATIENCE).is_ok_and(|event| is_it(&event)) {
@@ -129,7 +129,9 @@ fn tell(name: &str, came: &Came, emulator: &Emulator) {
     // The last sample can arrive before its packet is reported.
     let mut sent = Vec::new();
     while sent.len() < came.len() {
-        if let Event::Sent { packet, at } = emulator.events().recv_timeout(PATIENCE).expect("every sample was sent") {
+        if let EmulatorEvent::Sent { packet, at } =
+            emulator.events().recv_timeout(PATIENCE).expect("every sample was sent")
+        {
             sent.push((packet, at));
         }
     }
@@ -198,20 +200,20 @@ fn an_unplugged_glove_reconnects() {
         assert!(counts.is_sorted(), "{name}: nothing old comes again");
         assert!(counts[counts.len() - 50..].windows(2).all(|two| two[1] == two[0] + 1), "{name}: {counts:?}");
         assert_eq!(source.state(), SourceState::Streaming, "{name}");
-        let events: Vec<Event> = emulator
+        let events: Vec<EmulatorEvent> = emulator
             .events()
             .try_iter()
-            .filter(|event| !matches!(event, Event::Sent { .. } | Event::Heard(_)))
+            .filter(|event| !matches!(event, EmulatorEvent::Sent { .. } | EmulatorEvent::Heard(_)))
             .collect();
         let is_told = matches!(
             events[..],
             [
-                Event::Plugged(_),
-                Event::HostCame,
-                Event::Streaming,
-                Event::Unplugged,
-                Event::Plugged(_),
-                Event::HostCame,
+                EmulatorEvent::Plugged(_),
+                EmulatorEvent::HostCame,
+                EmulatorEvent::Streaming,
+                EmulatorEvent::Unplugged,
+                EmulatorEvent::Plugged(_),
+                EmulatorEvent::HostCame,
                 ..
             ]
         );
@@ -234,7 +236,7 @@ fn after_a_burst_of_garbage_two_packets_are_lost_at_most() {
             at = Instant::now();
             // A burst can contain a valid packet that was not sent.
             assert!(count == last || !(1..1000).contains(&count.wrapping_sub(last)), "{name}: {count} after {last}");
-            bursts += emulator.events().try_iter().filter(|event| matches!(event, Event::Garbage(_))).count();
+            bursts += emulator.events().try_iter().filter(|event| matches!(event, EmulatorEvent::Garbage(_))).count();
         }
         let decode = source.statistics().decode;
         assert!(decode.skipped_bytes >= 300, "{name}: {decode:?}");
@@ -269,7 +271,7 @@ fn a_silent_glove_is_stale_and_resumes() {
     }
     source.samples().try_iter().for_each(drop);
     next(&source);
-    let stalls = emulator.events().try_iter().filter(|event| *event == Event::Stalled).count();
+    let stalls = emulator.events().try_iter().filter(|event| *event == EmulatorEvent::Stalled).count();
     assert!(stalls >= 1 && source.statistics().opened == 1, "{stalls} stalls");
 }
 
@@ -282,7 +284,7 @@ fn a_wrong_baud_rate_is_diagnosed() {
         let link = Link::new();
         let emulator = emulate(name, &[], &link);
         let source = source(&DeviceProfile { baud: Some(wrong), ..profile(name, &link.0) });
-        wait_for(&emulator, "another speed", |event| matches!(event, Event::OtherSpeed { .. }));
+        wait_for(&emulator, "another speed", |event| matches!(event, EmulatorEvent::OtherSpeed { .. }));
         let start = Instant::now();
         let hint = loop {
             if let Some(hint) = source.statistics().hint {
@@ -341,10 +343,10 @@ fn an_emulated_device_is_recorded_and_played() {
     play.args(["run", "ball", "--seconds", "0.3", "--json", "--quiet", "--device"]).arg(&recording);
     let played = play.output().expect("a program");
     assert!(played.status.success(), "{}", String::from_utf8_lossy(&played.stderr));
-    let said: serde_json::Value = serde_json::from_slice(&played.stdout).expect("JSON");
-    let device = &said["devices"][0];
+    let message: serde_json::Value = serde_json::from_slice(&played.stdout).expect("JSON");
+    let device = &message["devices"][0];
     assert_eq!(device["port"], recording.to_str().expect("UTF-8"));
-    assert!(device["samples"].as_u64().is_some_and(|samples| samples > 0), "{said}");
+    assert!(device["samples"].as_u64().is_some_and(|samples| samples > 0), "{message}");
     std::fs::remove_file(&recording).expect("the recording");
 }
 
@@ -360,8 +362,9 @@ fn unsupported_emulations_are_reported() {
         (&["5dt-6"], "expected the profile of a device"),
     ] {
         let mut emulate = std::process::Command::new(program);
-        let said = emulate.args(["devices", "emulate", "--seconds", "0"]).args(arguments).output().expect("a program");
-        let error = String::from_utf8_lossy(&said.stderr);
-        assert!(said.status.code() == Some(2) && error.contains(why), "{arguments:?}: {error}");
+        let message =
+            emulate.args(["devices", "emulate", "--seconds", "0"]).args(arguments).output().expect("a program");
+        let error = String::from_utf8_lossy(&message.stderr);
+        assert!(message.status.code() == Some(2) && error.contains(why), "{arguments:?}: {error}");
     }
 }

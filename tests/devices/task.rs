@@ -42,7 +42,7 @@ impl Drop for Emulated {
     }
 }
 
-fn said(out: &Output) -> String {
+fn message(out: &Output) -> String {
     String::from_utf8_lossy(&out.stderr).into_owned()
 }
 
@@ -56,7 +56,7 @@ fn a_soft_ball_is_grasped_with_the_glove_of_the_paper() {
     let path = recording.to_str().expect("a path");
     let run = ["run", "scripts/soft_ball.rhai", "--device", &device, "--device-wait", "60", "--record", path, "--json"];
     let out = fingerpad(&run).output().expect("the program runs");
-    assert_eq!(out.status.code(), Some(0), "{}", said(&out));
+    assert_eq!(out.status.code(), Some(0), "{}", message(&out));
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
     assert_eq!(json["task"]["success"], true, "{json}");
     assert!(json["task"]["metrics"]["lift_mm"].as_f64().is_some_and(|lift| lift > 50.0), "{json}");
@@ -66,7 +66,7 @@ fn a_soft_ball_is_grasped_with_the_glove_of_the_paper() {
     assert!(came["samples"].as_u64().is_some_and(|samples| samples >= 200), "{json}");
 
     let again = fingerpad(&["replay", path, "--verify"]).output().expect("the program runs");
-    assert_eq!(again.status.code(), Some(0), "{}", said(&again));
+    assert_eq!(again.status.code(), Some(0), "{}", message(&again));
 }
 
 /// The script succeeds without the glove's fingers, and fails with a glove that stays open: the task is evaluated by
@@ -78,7 +78,7 @@ fn a_hand_that_stays_open_fails_the_task() {
     let out = fingerpad(&["run", "scripts/soft_ball.rhai", "--device", &device, "--device-wait", "60", "--json"])
         .output()
         .expect("the program runs");
-    assert_eq!(out.status.code(), Some(1), "{}", said(&out));
+    assert_eq!(out.status.code(), Some(1), "{}", message(&out));
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
     assert_eq!(json["task"]["success"], false, "{json}");
     assert!(json["task"]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{json}");

@@ -1,22 +1,22 @@
 //! The elastic objects of Luo and Xiao (T-RO 2007) against known answers.
 
 use fingerpad::elastic::{
-    Beam, Compass, Condition, DuffingLaw, ElasticError, ElasticObject, ElasticOptions, FrictionLaw, Inclusion, Mallet,
-    Material, Profile, Shape, Status, StickSlide, Tool, split,
+    Beam, Compass, Condition, ContactStatus, DuffingLaw, ElasticError, ElasticObject, ElasticOptions, ElasticShape,
+    FrictionLaw, Inclusion, Mallet, Profile, SolidMaterial, StickSlide, Tool, split,
 };
 use fingerpad::math::{Pose, Quat, Vec3};
-use fingerpad::mesh::{Ring, SurfaceMesh, revolved};
+use fingerpad::mesh::{Ring, SurfaceMesh, block, revolved};
 use proptest::prelude::*;
 
 const DT: f64 = 1e-3;
 const SPACING: f64 = 0.0015;
 
 fn cube() -> ElasticOptions {
-    ElasticOptions::new(Shape::block(Vec3::repeat(0.05)))
+    ElasticOptions::new(ElasticShape::block(Vec3::repeat(0.05)))
 }
 
 fn ellipsoid() -> ElasticOptions {
-    ElasticOptions::new(Shape::Ellipsoid { semi: Vec3::new(0.06, 0.04, 0.04) })
+    ElasticOptions::new(ElasticShape::Ellipsoid { semi: Vec3::new(0.06, 0.04, 0.04) })
 }
 
 fn ball() -> Tool {
@@ -288,14 +288,15 @@ fn sides(object: &ElasticObject) -> [f64; 2] {
 
 #[test]
 fn l6_the_softer_side_deforms_more() {
-    let soft = Inclusion { centre: Vec3::new(-0.03, 0.0, 0.0), radius: 0.018, material: Material::PVC };
+    let soft = Inclusion { centre: Vec3::new(-0.03, 0.0, 0.0), radius: 0.018, material: SolidMaterial::PVC };
     let [left, right] = sides(&pressed_with(Some(soft)));
     assert!(left > 1.03 * right, "{left} {right}");
-    let hard = Material { young: 3e8, ..Material::RUBBER };
+    let hard = SolidMaterial { young: 3e8, ..SolidMaterial::RUBBER };
     let [left, right] = sides(&pressed_with(Some(Inclusion { material: hard, ..soft })));
     assert!(left < right, "{left} {right}");
     // Equal materials: the homogeneous answer.
-    let (plain, equal) = (pressed_with(None), pressed_with(Some(Inclusion { material: Material::RUBBER, ..soft })));
+    let (plain, equal) =
+        (pressed_with(None), pressed_with(Some(Inclusion { material: SolidMaterial::RUBBER, ..soft })));
     for (a, b) in plain.surface().vertices.iter().zip(&equal.surface().vertices) {
         assert!((a - b).norm() < 1e-12);
     }
@@ -375,11 +376,11 @@ fn bad_input_is_an_error() {
     assert!(matches!(error(ElasticOptions { link: 1e-5, ..cube() }), ElasticError::SparseTool { .. }));
     assert!(matches!(error(ElasticOptions { neighbourhood: 0.1, ..cube() }), ElasticError::NoAnchorInReach { .. }));
     assert!(matches!(error(ElasticOptions { triangles: 3, ..cube() }), ElasticError::OutOfRange { .. }));
-    let ball_at = |x: f64| Inclusion { centre: Vec3::new(x, 0.0, 0.0), radius: 0.01, material: Material::PVC };
+    let ball_at = |x: f64| Inclusion { centre: Vec3::new(x, 0.0, 0.0), radius: 0.01, material: SolidMaterial::PVC };
     let with = |inclusions: Vec<Inclusion>| error(ElasticOptions { inclusions, ..cube() });
     assert_eq!(with(vec![ball_at(0.02)]), ElasticError::InclusionOutside { index: 0 });
     assert_eq!(with(vec![ball_at(0.0), ball_at(0.01)]), ElasticError::InclusionsOverlap { a: 0, b: 1 });
-    let flat = Shape::Ball { radius: -1.0 };
+    let flat = ElasticShape::Ball { radius: -1.0 };
     assert!(matches!(error(ElasticOptions { shape: flat, ..cube() }), ElasticError::OutOfRange { .. }));
     assert_eq!(Tool::from_meshes(&[]), Err(ElasticError::EmptyTool));
     assert_eq!(Tool::from_meshes(&[SurfaceMesh::default()]), Err(ElasticError::OpenPiece { piece: 0 }));
@@ -399,13 +400,13 @@ fn a_tool_that_starts_inside_has_no_force_until_it_left() {
     let mut object = object(cube(), ball());
     for y in [0.0, 0.01, 0.03] {
         let answer = object.update(&at(0.0, y, 0.0), DT);
-        assert_eq!((answer.force, answer.status), (Vec3::zeros(), Status::StartedInside));
+        assert_eq!((answer.force, answer.status), (Vec3::zeros(), ContactStatus::StartedInside));
     }
-    assert_eq!(object.update(&at(0.0, 0.036, 0.0), DT).status, Status::Free);
+    assert_eq!(object.update(&at(0.0, 0.036, 0.0), DT).status, ContactStatus::Free);
     assert!(object.update(&at(0.0, 0.034, 0.0), DT).force.y > 0.0);
     let lost = at(f64::NAN, 0.0, 0.0);
     let answer = object.update(&lost, DT);
-    assert_eq!((answer.force, answer.torque, answer.status), (Vec3::zeros(), Vec3::zeros(), Status::BadPose));
+    assert_eq!((answer.force, answer.torque, answer.status), (Vec3::zeros(), Vec3::zeros(), ContactStatus::BadPose));
     // Deep inside the force is bounded.
     object.update(&at(0.0, 0.036, 0.0), DT);
     let limit = DuffingLaw::default().force(object.options().shape.depth_limit());
@@ -419,11 +420,11 @@ fn a_tool_that_starts_inside_has_no_force_until_it_left() {
 fn meshes_have_the_requested_resolution() {
     let round = Profile::new(&[[0.0, -0.02], [0.03, -0.02], [0.03, 0.02], [0.0, 0.02]]).expect("a cylinder");
     let shapes = [
-        (Shape::block(Vec3::new(0.05, 0.04, 0.03)), 8, 3888),
-        (Shape::Ball { radius: 0.03 }, 6, 3952),
-        (Shape::Ellipsoid { semi: Vec3::new(0.06, 0.04, 0.03) }, 6, 3952),
-        (Shape::Capsule { radius: 0.02, half_length: 0.03 }, 10, 3952),
-        (Shape::Revolved(round), 10, 3952),
+        (ElasticShape::block(Vec3::new(0.05, 0.04, 0.03)), 8, 3888),
+        (ElasticShape::Ball { radius: 0.03 }, 6, 3952),
+        (ElasticShape::Ellipsoid { semi: Vec3::new(0.06, 0.04, 0.03) }, 6, 3952),
+        (ElasticShape::Capsule { radius: 0.02, half_length: 0.03 }, 10, 3952),
+        (ElasticShape::Revolved(round), 10, 3952),
     ];
     for (shape, anchors, triangles) in shapes {
         let mesh = shape.mesh(3952).expect("a mesh");
@@ -433,7 +434,7 @@ fn meshes_have_the_requested_resolution() {
         let object = object(ElasticOptions::new(shape), ball());
         assert_eq!(object.anchors().points.len(), anchors);
         // The mesh lies on the surface, and weights of a patch give the anchor points back.
-        let has_edges = matches!(object.options().shape, Shape::Box { .. } | Shape::Revolved(_));
+        let has_edges = matches!(object.options().shape, ElasticShape::Box { .. } | ElasticShape::Revolved(_));
         for v in &mesh.vertices {
             // Edges are rounded.
             let inside = object.options().shape.probe(&(if has_edges { 0.95 } else { 0.999 } * v)).expect("inside");
@@ -453,7 +454,7 @@ fn meshes_have_the_requested_resolution() {
 #[test]
 fn depths_are_distances_to_the_surface() {
     let semi = Vec3::new(0.06, 0.04, 0.03);
-    let shape = Shape::Ellipsoid { semi };
+    let shape = ElasticShape::Ellipsoid { semi };
     for (u, v) in [(0.3, 0.2), (1.2, 2.0), (2.0, -1.0), (0.01, 0.0)] {
         let (u, v): (f64, f64) = (u, v);
         let foot = semi.component_mul(&Vec3::new(u.sin() * v.cos(), u.cos(), u.sin() * v.sin()));
@@ -465,8 +466,8 @@ fn depths_are_distances_to_the_surface() {
     let arc = |i: usize| (std::f64::consts::PI * i as f64 / 200.0).sin_cos();
     let mut points: Vec<[f64; 2]> = (0..=200).map(|i| [0.03 * arc(i).0, -0.03 * arc(i).1]).collect();
     (points[0][0], points[200][0]) = (0.0, 0.0);
-    let round = Shape::Revolved(Profile::new(&points).expect("a circle"));
-    let ball = Shape::Ball { radius: 0.03 };
+    let round = ElasticShape::Revolved(Profile::new(&points).expect("a circle"));
+    let ball = ElasticShape::Ball { radius: 0.03 };
     for p in [Vec3::new(0.02, 0.01, 0.012), Vec3::new(0.0, 0.025, 0.0), Vec3::new(-0.01, -0.02, 0.003)] {
         let (a, b) = (round.probe(&p).expect("inside"), ball.probe(&p).expect("inside"));
         assert!((a.depth - b.depth).abs() < 1e-5 && (a.normal - b.normal).norm() < 1e-3, "{a:?} {b:?}");
@@ -477,7 +478,7 @@ fn depths_are_distances_to_the_surface() {
 #[test]
 fn beams_bend_and_shorten_as_beams_do() {
     let (length, section) = (0.08, 1e-4);
-    let beam = Beam::new(&Vec3::zeros(), &Vec3::new(length, 0.0, 0.0), section, 0.01, &Material::RUBBER, &[]);
+    let beam = Beam::new(&Vec3::zeros(), &Vec3::new(length, 0.0, 0.0), section, 0.01, &SolidMaterial::RUBBER, &[]);
     let second = beam.second_moment();
     assert!((second - section * section / (4.0 * std::f64::consts::PI)).abs() < 1e-20);
     let pushed = beam.load(&Vec3::new(1e-3, 0.0, 0.0), 0.5).force;
@@ -486,10 +487,11 @@ fn beams_bend_and_shorten_as_beams_do() {
     assert!((bent.y - 3.0 * 3e6 * second / length.powi(3) * 1e-3).abs() < 1e-12 * bent.y);
     // Half of the length in a material a hundred times as soft, at the clamped or the loaded end: series of springs, and
     // ∫ (l − x)² / (E I) dx, of which 7/8 belong to the half at the clamp.
-    let soft = Material { young: 3e4, poisson: 0.5 };
+    let soft = SolidMaterial { young: 3e4, poisson: 0.5 };
     for (x, part) in [(length, 7.0 / 8.0), (0.0, 1.0 / 8.0)] {
         let half = Inclusion { centre: Vec3::new(x, 0.0, 0.0), radius: 0.5 * length, material: soft };
-        let beam = Beam::new(&Vec3::zeros(), &Vec3::new(length, 0.0, 0.0), section, 0.01, &Material::RUBBER, &[half]);
+        let beam =
+            Beam::new(&Vec3::zeros(), &Vec3::new(length, 0.0, 0.0), section, 0.01, &SolidMaterial::RUBBER, &[half]);
         assert!((beam.axial_young - 3e6 / (0.5 + 0.5 * 100.0)).abs() < 1e-6);
         assert!((beam.bending_young - 3e6 / (1.0 + 99.0 * part)).abs() < 1e-6, "{}", beam.bending_young);
     }
@@ -591,10 +593,10 @@ proptest! {
         let (options, top) = match kind {
             0 => (cube(), 0.025),
             1 => (ellipsoid(), 0.04),
-            2 => (ElasticOptions::new(Shape::Capsule { radius: 0.02, half_length: 0.02 }), 0.04),
+            2 => (ElasticOptions::new(ElasticShape::Capsule { radius: 0.02, half_length: 0.02 }), 0.04),
             _ => {
                 let profile = Profile::new(&[[0.0, -0.03], [0.02, -0.03], [0.03, 0.0], [0.02, 0.025], [0.0, 0.03]]);
-                (ElasticOptions::new(Shape::Revolved(profile.expect("a convex profile"))), 0.03)
+                (ElasticOptions::new(ElasticShape::Revolved(profile.expect("a convex profile"))), 0.03)
             }
         };
         let path = |s: f64| {
@@ -631,9 +633,9 @@ proptest! {
     #[test]
     fn beams_share_the_force(force in vector(50.0), contact in vector(0.02), soft in 0.001..1000.0f64) {
         let anchors = fingerpad::elastic::Anchors::new(&cube().shape);
-        let ball = Inclusion { centre: Vec3::new(-0.01, 0.0, 0.0), radius: 0.01, material: Material { young: 3e6 * soft, poisson: 0.4 } };
+        let ball = Inclusion { centre: Vec3::new(-0.01, 0.0, 0.0), radius: 0.01, material: SolidMaterial { young: 3e6 * soft, poisson: 0.4 } };
         let beams: Vec<Beam> = (anchors.points.iter().enumerate())
-            .map(|(i, a)| Beam::new(&contact, a, 1e-4 * (1.0 + i as f64), 0.01, &Material::RUBBER, &[ball]))
+            .map(|(i, a)| Beam::new(&contact, a, 1e-4 * (1.0 + i as f64), 0.01, &SolidMaterial::RUBBER, &[ball]))
             .collect();
         let mut loads = vec![Default::default(); beams.len()];
         let displacement = split(&force, &beams, 0.5, &mut loads);
@@ -664,4 +666,61 @@ fn equal_calls_have_equal_results() {
         sum
     };
     assert_eq!(run(), run());
+}
+
+/// The tangent stiffness is the derivative of the force, for a point with normal and tangential displacement, away from the origin of the tool.
+#[test]
+fn the_stiffness_is_the_slope_of_the_force() {
+    let mut mesh = needle().mesh().clone();
+    mesh.vertices.iter_mut().for_each(|v| v.x += 0.005);
+    let tool = Tool::from_meshes(&[mesh]).expect("a needle");
+    let mut object = object(cube(), tool).at(Pose::rotation(Vec3::new(0.3, 0.0, 0.0)));
+    let turned = |p: Pose| Pose::rotation(Vec3::new(0.3, 0.0, 0.0)) * p;
+    for i in 0..=30 {
+        object.update(&turned(at(0.0, 0.0251 - 1e-4 * f64::from(i), 0.0)), DT);
+    }
+    for i in 1..=10 {
+        object.update(&turned(at(1e-4 * f64::from(i), 0.0221, 5e-5 * f64::from(i))), DT);
+    }
+    let (here, stiffness) = (turned(at(1e-3, 0.0221, 5e-4)), object.stiffness());
+    assert!((stiffness - stiffness.transpose()).norm() < 1e-9 * stiffness.norm());
+    for axis in 0..6 {
+        let small = if axis < 3 { 1e-7 } else { 1e-5 };
+        let moved = |sign: f64| {
+            let mut step = [Vec3::zeros(); 2];
+            step[axis / 3][axis % 3] = sign * small;
+            let turn = Quat::from_scaled_axis(step[1]) * here.rotation;
+            let place = here.translation.vector + step[0];
+            object.clone().update(&Pose::from_parts(place.into(), turn), DT).force
+        };
+        let slope = (moved(1.0) - moved(-1.0)) / (2.0 * small);
+        let expected = -stiffness.fixed_view::<3, 1>(0, axis);
+        assert!((slope - expected).norm() < 1e-4 * slope.norm().max(1.0), "{axis}: {slope} {expected}");
+    }
+}
+
+/// A coarse mesh is made finer; its connected parts are the pieces. A flat punch has the force of the law, as all its points are equally deep.
+#[test]
+fn tools_from_coarse_meshes_of_several_pieces() {
+    let box_at = |x: f64| {
+        let (mut mesh, _) = block(&Vec3::new(0.008, 0.02, 0.016), [1, 1, 1]).boundary();
+        mesh.vertices.iter_mut().for_each(|v| *v += Vec3::new(x - 0.004, 0.0, -0.008));
+        mesh
+    };
+    let mut punch = object(cube(), Tool::from_mesh(&box_at(0.0), SPACING).expect("a punch"));
+    assert!(punch.tool().points.len() > 200);
+    punch.update(&at(0.0, 0.0251, 0.0), DT);
+    let force = punch.update(&at(0.0, 0.023, 0.0), DT).force;
+    let expected = DuffingLaw::default().force(0.002);
+    assert!((force - Vec3::new(0.0, expected, 0.0)).norm() < 1e-9 * expected, "{force} {expected}");
+    let (mut both, other) = (box_at(-0.015), box_at(0.015));
+    let count = both.vertices.len() as u32;
+    both.vertices.extend(&other.vertices);
+    both.triangles.extend(other.triangles.iter().map(|t| t.map(|v| v + count)));
+    let mut fork = object(cube(), Tool::from_mesh(&both, SPACING).expect("a fork"));
+    fork.update(&at(0.0, 0.0251, 0.0), DT);
+    assert_eq!(fork.update(&at(0.0, 0.023, 0.0), DT).regions.len(), 2);
+    for spacing in [1e-5, 0.0, f64::NAN] {
+        assert!(matches!(Tool::from_mesh(&both, spacing), Err(ElasticError::OutOfRange { .. })), "{spacing}");
+    }
 }

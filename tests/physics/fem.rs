@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use fingerpad::body::fem::Continuum;
 use fingerpad::body::{MaterialPoint, Part, Refactor, RefactorPolicy, SoftBody, Step};
-use fingerpad::hand::{Material, NodeMap};
+use fingerpad::hand::Material;
 use fingerpad::math::{Mat3, Pose, Quat, Vec3};
-use fingerpad::mesh::{TetMesh, block};
+use fingerpad::mesh::{NodeMap, TetMesh, block};
 
 const RUBBER: Material =
     Material { young: 1e6, poisson: 0.3, density: 1000.0, damping_mass: 0.0, damping_stiffness: 0.0 };
@@ -290,7 +290,7 @@ fn dense_and_sparse_factors_agree() {
     let body = Continuum::new(&mesh, &vec![false; mesh.nodes.len()], RUBBER);
     let pattern = BlockPattern::from_groups(mesh.nodes.len(), mesh.tets.iter().copied());
     let mut k = BlockMatrix::zeros(&pattern);
-    let lame = fingerpad::body::fem::Lame { lambda: RUBBER.lambda(), mu: RUBBER.mu() };
+    let lame = fingerpad::body::fem::Lame::linear(RUBBER.lambda(), RUBBER.mu());
     for element in body.elements() {
         let blocks = element.warped_stiffness(&lame, &Mat3::identity());
         for a in 0..4 {

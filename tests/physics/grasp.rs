@@ -18,9 +18,11 @@ fn most_used(pinch: &Pinch) -> f64 {
 /// A capsule held by friction alone for one minute, at about 50 % and 80 % friction utilisation.
 #[test]
 fn a_pinch_does_not_creep() {
-    for (closed, part) in [(0.857, 0.4..0.65), (0.843, 0.7..0.9)] {
+    for (closed, part) in [(0.842, 0.4..0.65), (0.8385, 0.7..0.9)] {
         let mut pinch = Pinch::new(&capsule(), 0.045, 0.7, Method::Aggregate, Pose::identity());
         pinch.grasp(closed);
+        // The object turns into the grasp at first.
+        (0..300).for_each(|_| pinch.step(closed));
         let start = pinch.object().pose();
         let mut rattle = 0.0f64;
         for _ in 0..6000 {
@@ -37,7 +39,7 @@ fn a_pinch_does_not_creep() {
             creep * 1e6
         );
         assert!(part.contains(&used), "the pinch is at {used} of its friction");
-        assert!(creep < 1e-6 && turn < 1.7e-5 && rattle < 1e-3);
+        assert!(creep < 1e-9 && turn < 1e-7 && rattle < 1e-6);
     }
 }
 

@@ -84,3 +84,99 @@ fn a_thread_once_around_a_post_holds_so_too() {
         check(mu, 1.0, 0.001, 0.0065);
     }
 }
+
+/// Distance of two segments.
+fn apart(a: [&Vec3; 2], b: [&Vec3; 2]) -> f64 {
+    let at = |[x, y]: [&Vec3; 2], s: f64| x.lerp(y, s);
+    let nearest = |[x, y]: [&Vec3; 2], p: &Vec3| ((p - x).dot(&(y - x)) / (y - x).norm_squared()).clamp(0.0, 1.0);
+    // The distance is convex in both parameters.
+    let (mut s, mut t) = (0.5, 0.5);
+    for _ in 0..60 {
+        t = nearest(b, &at(a, s));
+        s = nearest(a, &at(b, t));
+    }
+    (at(a, s) - at(b, t)).norm()
+}
+
+/// Smallest distance between beams of a chain with at least four others between them.
+fn closest(body: &BeamBody) -> f64 {
+    let x = body.chain().positions();
+    let pairs = (0..x.len() - 1).flat_map(|i| (i + 5..x.len() - 1).map(move |j| (i, j)));
+    pairs.map(|(i, j)| apart([&x[i], &x[i + 1]], [&x[j], &x[j + 1]])).fold(f64::INFINITY, f64::min)
+}
+
+/// A hairpin whose legs are pressed together at their ends, with a known force between them.
+fn hairpin(dt: f64, touches: bool) -> (f64, f64) {
+    let radius = 1e-3;
+    let mut world = World::new(Parameters { dt, gravity: Vec3::zeros(), ..Parameters::default() });
+    let bend = (0..=12).map(|i| PI * i as f64 / 12.0).map(|a| Vec3::new(-0.005 * a.sin(), 0.005 * a.cos(), 0.0));
+    let leg = |y: f64| (1..=10).map(move |i| Vec3::new(0.004 * i as f64, y, 0.0));
+    let nodes: Vec<Vec3> = leg(0.005).rev().chain(bend).chain(leg(-0.005)).collect();
+    let description = BeamDescription {
+        damping: Damping { mass: 20.0, stiffness: 1e-3 },
+        ..BeamDescription::new(nodes, Section::Round { radius }, BeamMaterial::solid(1e7, 0.3, 1100.0))
+    };
+    let mut body = BeamBody::new(&description).expect("a rod");
+    body.self_contact = touches;
+    let last = body.chain().nodes() - 1;
+    let rod = world.add_named("rod", body);
+    let mut deepest = f64::INFINITY;
+    for step in 0..(1.0 / dt) as usize {
+        let press = 0.02 * (step as f64 * dt / 0.3).min(1.0);
+        let chain = world.bodies[rod].chain_mut();
+        chain.set_load(0, force(&Vec3::new(0.0, -press, 0.0)));
+        chain.set_load(last, force(&Vec3::new(0.0, press, 0.0)));
+        assert_eq!(world.step().status, Status::Done);
+        deepest = deepest.min(closest(&world.bodies[rod]));
+    }
+    let touch: f64 = world.touches().map(|t| t.pressing).sum();
+    (deepest - 2.0 * radius, touch)
+}
+
+#[test]
+fn a_rod_that_is_bent_back_touches_itself() {
+    assert!(hairpin(0.01, false).0 < -1.9e-3, "its legs pass through each other without contact");
+    for dt in [0.01, 0.005, 0.002, 0.001] {
+        let (gap, touch) = hairpin(dt, true);
+        println!("dt {dt}: least gap {gap:e} m, {touch} N between the legs");
+        assert!(gap > -5e-5, "dt {dt}: {gap} m");
+        assert!(touch > 0.004 && touch < 0.02, "dt {dt}: {touch} N");
+    }
+}
+
+/// A thread that falls on the ground in a heap lies on itself and comes to rest.
+#[test]
+fn a_thread_falls_into_a_heap() {
+    let radius = 1e-3;
+    for dt in [0.01, 0.005, 0.002] {
+        let mut world = World::new(Parameters { dt, ..Parameters::default() });
+        world.add_named("ground", Fixed::new(&RigidShape::Ground, Pose::identity()).expect("a plane"));
+        // A coil with a turn of 24 mm and a rise of 6 mm.
+        let nodes: Vec<Vec3> = (0..=48)
+            .map(|i| (2.0 * PI * i as f64 / 16.0, 0.01 + 0.006 * i as f64 / 16.0))
+            .map(|(a, y)| Vec3::new(0.012 * a.cos(), y, 0.012 * a.sin()))
+            .collect();
+        let description = BeamDescription {
+            damping: Damping { mass: 2.0, stiffness: 1e-3 },
+            ..BeamDescription::new(nodes, Section::Round { radius }, BeamMaterial::thread(1e8, 1100.0, 1e-3))
+        };
+        let mut body = BeamBody::new(&description).expect("a thread");
+        body.self_contact = true;
+        let thread = world.add_named("thread", body);
+        let mut least = f64::INFINITY;
+        for _ in 0..(1.5 / dt) as usize {
+            assert_eq!(world.step().status, Status::Done);
+            least = least.min(closest(&world.bodies[thread]));
+        }
+        let chain = world.bodies[thread].chain();
+        let lowest = chain.positions().iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
+        let fastest = chain.velocities().iter().map(|v| v.fixed_rows::<3>(0).norm()).fold(0.0, f64::max);
+        println!("dt {dt}: least gap {:e} m, lowest {lowest}, fastest {fastest} m/s", least - 2.0 * radius);
+        assert!(least > 2.0 * radius - 1e-4, "dt {dt}: {least} m");
+        assert!(lowest > radius - 1e-4, "dt {dt}: {lowest} m");
+        assert!(fastest < 5e-3, "dt {dt}: {fastest} m/s");
+        // Three turns lie on each other: higher than two thicknesses.
+        let highest = chain.positions().iter().map(|p| p.y).fold(0.0, f64::max);
+        assert!(highest > 3.0 * radius, "dt {dt}: {highest} m");
+    }
+}

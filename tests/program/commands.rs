@@ -61,6 +61,72 @@ fn hand_describes_the_shipped_hands() {
     assert!(plain.status.success() && text(&plain.stdout).contains("tetrahedra"));
 }
 
+/// A fitted hand has the lengths that were measured, also from the joints that a headset tracks.
+#[test]
+fn hand_fit_writes_a_hand_with_the_measured_lengths() {
+    use fingerpad::assets::{builtin_hand_model, load_hand};
+    use fingerpad::devices::joints::{JOINTS, WRIST, phalanx};
+    use fingerpad::tracking::{Finger, Segment, Side};
+
+    let out = folder("hand_fit").join("mine.toml");
+    let file = out.to_string_lossy();
+    let fit = |more: &[&str]| fingerpad(&[&["hand", "fit", "--out", &file], more].concat());
+    let ran = fit(&["--length", "0.205", "--breadth", "0.092", "--index", "0.1", "--side", "left"]);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let hand = load_hand(&out).expect("the hand");
+    let index = &hand.fingers[Finger::Index as usize];
+    let little = &hand.fingers[Finger::Little as usize];
+    let breadth = (index.base - little.base).norm()
+        + index.bone_radius[0]
+        + index.tissue[0].side
+        + little.bone_radius[0]
+        + little.tissue[0].side;
+    assert_eq!(hand.side, Side::Left);
+    assert!((hand.hand_length() - 0.205).abs() < 1e-5, "{}", hand.hand_length());
+    assert!((breadth - 0.092).abs() < 1e-5, "{breadth}");
+    assert!((index.lengths.iter().sum::<f64>() + index.tip - 0.1).abs() < 1e-5);
+
+    // Joints of the built-in hand, 8 % larger, in a pose, and a bad frame among them.
+    let model = builtin_hand_model().expect("a hand");
+    let kin =
+        model.skeleton.kinematics(&fingerpad::math::Pose::identity(), model.description.pose("rest").expect("a pose"));
+    let mut joints = vec![fingerpad::math::Vec3::zeros(); JOINTS];
+    joints[WRIST] = model.description.palm.wrist;
+    for finger in Finger::ALL {
+        let of = &model.description.fingers[finger as usize];
+        for place in 0..3 {
+            joints[phalanx(finger, place)] = kin.poses[Segment::phalanx(finger, place).index()].translation.vector;
+        }
+        let last = &kin.poses[Segment::phalanx(finger, 2).index()];
+        let tip = last * nalgebra::Point3::new(0.0, 0.0, -of.lengths[2] - of.tip);
+        joints[phalanx(finger, 3)] = tip.coords;
+    }
+    let frame = |factor: f64| {
+        joints.iter().map(|p| format!("{} {} {}\n", factor * p.x, factor * p.y, factor * p.z)).collect::<String>()
+    };
+    let tracked = folder("hand_fit").join("joints.txt");
+    std::fs::write(&tracked, format!("# x y z\n{}{}{}", frame(1.08), frame(0.5), frame(1.08))).expect("a file");
+    let ran = fit(&["--joints", &tracked.to_string_lossy()]);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let hand = load_hand(&out).expect("the hand");
+    for (own, base) in hand.fingers.iter().zip(&model.description.fingers) {
+        for (one, other) in own.lengths.iter().zip(&base.lengths) {
+            assert!((one - 1.08 * other).abs() < 1e-4, "{one} {other}");
+        }
+    }
+    assert!((hand.hand_length() - 1.08 * model.description.hand_length()).abs() < 1e-3);
+
+    for (more, says) in [
+        (&[][..], "nothing was measured"),
+        (&["--length", "0.6"], "a number from 0.02 to 0.35 m"),
+        (&["--length", "0.1", "--middle", "0.095"], "the palm would be"),
+        (&["--joints", "nowhere.txt"], "nowhere.txt: cannot be read"),
+    ] {
+        let ran = fit(more);
+        assert!(!ran.status.success() && text(&ran.stderr).contains(says), "{more:?}: {}", text(&ran.stderr));
+    }
+}
+
 #[test]
 fn resolution_scales_the_mesh() {
     let count = |resolution: &str| {
@@ -185,7 +251,7 @@ fn gmsh(name: &str, invert: Option<usize>) {
     let hand =
         fingerpad::assets::load_hand(&Path::new(env!("CARGO_MANIFEST_DIR")).join("hands/right.toml")).expect("a hand");
     let shape = SegmentShape::of(&hand, Segment::phalanx(Finger::Index, 2));
-    let (mesh, _) = shell(ShellGrid { around: 9, along: 5, layers: 2 }, |d, s, t| shape.point(d, s, t));
+    let (mesh, _) = shell(ShellGrid { around: 9, along: 5, layers: 2 }, |d, s, t| shape.tissue().point(d, s, t));
     let mut out = format!("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{}\n", mesh.nodes.len());
     for (i, p) in mesh.nodes.iter().enumerate() {
         out += &format!("{} {:e} {:e} {:e}\n", i + 1, p.x, p.y, p.z);
@@ -322,12 +388,12 @@ fn check_reports_every_error_of_a_script() {
     assert_eq!(out.status.code(), Some(2));
     let found: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
     let problems = found["problems"].as_array().expect("a list");
-    let said: Vec<(u64, bool)> = problems
+    let message: Vec<(u64, bool)> = problems
         .iter()
         .zip(["`index_base_flexion`", "`right`", "`capsule`", "`pinch`", "`wait`"])
         .map(|(p, near)| (p["line"].as_u64().expect("a line"), p["message"].as_str().expect("text").contains(near)))
         .collect();
-    assert_eq!(said, [(2, true), (4, true), (5, true), (6, true), (7, true)], "{found}");
+    assert_eq!(message, [(2, true), (4, true), (5, true), (6, true), (7, true)], "{found}");
     assert_eq!(problems.len(), 5, "{found}");
 }
 

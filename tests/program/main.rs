@@ -4,12 +4,19 @@ mod abuse;
 mod commands;
 #[path = "../common/mod.rs"]
 mod common;
+mod elastic;
 mod findings;
+mod grasps;
+mod haptic_devices;
 mod hostile;
 mod outputs;
+#[cfg(feature = "script")]
+mod readers;
 mod record;
 mod report;
 mod robustness;
 mod run;
 mod scripts;
+mod soak;
 mod studies;
+mod tools;

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use fingerpad::assets::builtin_hand;
-use fingerpad::devices::human::Body;
+use fingerpad::devices::human::BoneSkeleton;
 use fingerpad::hand::{HandDescription, Skeleton};
 use fingerpad::protocol::{Format, Reading};
 use fingerpad::tracking::Side;
@@ -87,7 +87,7 @@ fn the_simulated_hand_is_sent_as_bones() {
     assert!(child.wait().expect("it ends").success());
     let mut readings = Vec::new();
     Format::Vmc.decoder().push(&datagram[..length], &mut readings);
-    let mut body = Body::new(&skeleton(Side::Left), &skeleton(Side::Right));
+    let mut body = BoneSkeleton::new(&skeleton(Side::Left), &skeleton(Side::Right));
     let mut palm = None;
     for reading in &readings {
         match reading {
@@ -130,9 +130,9 @@ fn openxr_without_a_runtime_is_one_message() {
     let out = command.env("XR_RUNTIME_JSON", "/nowhere/runtime.json").env_remove("XR_LOADER_DEBUG").output();
     let out = out.expect("the program runs");
     assert_eq!(out.status.code(), Some(2));
-    let said = text(&out.stderr);
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.contains("OpenXR hand tracking sends nothing"), "{said}");
+    let message = text(&out.stderr);
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.contains("OpenXR hand tracking sends nothing"), "{message}");
 }
 
 /// Ctrl-C ends a run with devices with a summary.
@@ -167,11 +167,11 @@ fn a_run_with_devices_ends_on_request() {
                 std::thread::sleep(Duration::from_millis(10));
             }
         });
-        let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        let streams = said.any(|line| line.expect("text").contains("streaming"));
+        let mut message = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let streams = message.any(|line| line.expect("text").contains("streaming"));
         let number = child.id().to_string();
         let asked = Command::new("kill").args(["-INT", &number]).status().expect("kill").success();
-        let rest: Vec<_> = said.map(|line| line.expect("text")).collect();
+        let rest: Vec<_> = message.map(|line| line.expect("text")).collect();
         let out = child.wait_with_output().expect("it ends");
         is_over.store(true, Ordering::Relaxed);
         assert!(streams && asked, "{rest:?}");

@@ -69,9 +69,10 @@ fn scenes_are_reproducible_bit_by_bit() {
         assert_eq!(recording["program"], env!("CARGO_PKG_VERSION"));
     }
     verified("rest", &["rest", "--dt", "0.005", "--seconds", "0.2"], 40);
-    let said = fingerpad(&["replay", &path(Path::new(env!("CARGO_TARGET_TMPDIR")), "record/rest/run.fpr"), "--verify"]);
-    assert_eq!(said.status.code(), Some(0));
-    let words = text(&said.stdout);
+    let message =
+        fingerpad(&["replay", &path(Path::new(env!("CARGO_TARGET_TMPDIR")), "record/rest/run.fpr"), "--verify"]);
+    assert_eq!(message.status.code(), Some(0));
+    let words = text(&message.stdout);
     assert!(words.starts_with("rest: 40 steps") && words.ends_with("all 40 steps agree\n"), "{words}");
     verified("table", &["scenes/table.toml", "--seconds", "0.1"], 10);
     verified("soft-ball", &["scenes/soft_ball.toml", "--seconds", "0.5"], 50);
@@ -187,11 +188,12 @@ fn differences_are_reported_and_fail() {
     rewritten(&good, &bad, |recording| drop(recording.steps.pop()));
     let out = fingerpad(&["replay", &bad, "--verify"]);
     assert_eq!(out.status.code(), Some(1));
-    assert!(text(&out.stdout).contains("the run goes on after step 9"), "{}", text(&out.stdout));
+    assert!(text(&out.stdout).contains("the run continues after step 9"), "{}", text(&out.stdout));
     rewritten(&good, &bad, |recording| recording.steps.push(recording.steps[9].clone()));
     let out = fingerpad(&["replay", &bad, "--verify"]);
     assert_eq!(out.status.code(), Some(1));
-    assert!(text(&out.stdout).contains("over after 10 steps; recorded are 11"), "{}", text(&out.stdout));
+    let words = text(&out.stdout);
+    assert!(words.contains("step 11, at 0.1100 s, differs"), "{words}");
     // Another mass in the recorded file: every state differs.
     rewritten(&good, &bad, |recording| {
         recording.header.settings.push("gravity=[0, -9.8, 0]".parse().expect("a setting"));

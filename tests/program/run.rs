@@ -38,6 +38,7 @@ fn run_prints_one_object_with_every_key() {
         "step_ms",
         "max_penetration_mm",
         "solver",
+        "haptic",
         "task",
         "state_hash",
     ];

@@ -38,7 +38,7 @@ fn write(name: &str, text: &str) -> PathBuf {
 struct Played {
     outcome: TaskOutcome,
     hash: u64,
-    said: Vec<String>,
+    message: Vec<String>,
     steps: u64,
     /// Maximum penetration of all steps, m.
     deepest: f64,
@@ -46,7 +46,7 @@ struct Played {
 
 fn play_with(file: &Path, options: &ScriptOptions) -> Result<Played, ScriptError> {
     let mut run = ScriptRun::load(file, options)?;
-    let (mut said, mut deepest) = (run.take_messages(), 0.0f64);
+    let (mut message, mut deepest) = (run.take_messages(), 0.0f64);
     while run.outcome().is_none() {
         if run.step() == RunState::Broken {
             // The world is still valid.
@@ -54,11 +54,11 @@ fn play_with(file: &Path, options: &ScriptOptions) -> Result<Played, ScriptError
             assert_eq!(run.step(), RunState::Broken);
             return Err(run.error().expect("what is wrong").clone());
         }
-        said.extend(run.take_messages());
+        message.extend(run.take_messages());
         deepest = deepest.max(run.scene().world.statistics().penetration);
     }
     let hash = run.scene().world.state_hash();
-    Ok(Played { outcome: run.outcome().expect("an outcome").clone(), hash, said, steps: run.steps(), deepest })
+    Ok(Played { outcome: run.outcome().expect("an outcome").clone(), hash, message, steps: run.steps(), deepest })
 }
 
 fn play(name: &str, text: &str) -> Result<Played, ScriptError> {
@@ -171,7 +171,7 @@ fn misspelt_words_are_recognised() {
         ("call", "ball.position.y;", "a value of type Body has no property `position`; `position()` is a call"),
         ("vector", "ball.position().w;", "a value of type Vec3 has no property `w`; expected `x`, `y` or `z`"),
         ("nothing", "let m = #{}; m.a.b;", "`b` of `()`: the expression before the point has no value"),
-        ("scene", "scene(\"pnch\");", "did you mean the shipped `pinch`?"),
+        ("scene", "scene(\"pnch\");", "did you mean `pinch`?"),
     ] {
         let error = bad(&format!("nearly_{name}"), &format!("{BALL}{call}\n"));
         assert!(error.message.contains(says), "{name}: {error}");
@@ -261,7 +261,7 @@ fn handles_can_be_used_by_several_tracks_at_the_same_time() {
     );
     let played = good("handles", &text);
     assert!(played.outcome.success, "{}", played.outcome.reason);
-    assert_eq!(played.said, ["0.30 s: 0.3", "0.30 s: 0.3"]);
+    assert_eq!(played.message, ["0.30 s: 0.3", "0.30 s: 0.3"]);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn tasks_end_with_the_expected_result() {
     for (name, text, success, reason) in [
         ("plain", "wait(0.03);", true, "the script ended"),
         ("nothing", "", true, "the script ended"),
-        ("said", "succeed(\"well done\"); loop { }", true, "well done"),
+        ("message", "succeed(\"well done\"); loop { }", true, "well done"),
         ("failed", "phase(\"p\"); wait(0.02); fail(\"no luck\"); loop { }", false, "no luck at 0.02 s in phase `p`"),
         ("checked", "check(1 > 2, \"sums\"); loop { }", false, "sums at 0.00 s"),
         ("reached", "goal(\"g\", || time() > 0.05, 0.1); timeout(1);", true, "all goals were reached"),
@@ -319,7 +319,7 @@ fn the_same_seed_gives_the_same_run_and_another_one_another() {
 fn waits_take_whole_steps() {
     let text = format!("{BALL}for s in [0.5, 0.015, 0, 0.01, 1] {{ let t = time(); wait(s); print(time() - t); }}");
     let times: Vec<f64> = good("waits", &text)
-        .said
+        .message
         .iter()
         .map(|line| line.split(": ").nth(1).and_then(|t| t.parse().ok()).expect("a number"))
         .collect();
@@ -348,9 +348,9 @@ fn tracks_take_turns_in_a_fixed_order() {
         "{BALL}let t = start(|| {{ for i in 0..3 {{ print(`a${{i}}`); step(); }} }});\n\
          parallel([|| {{ print(\"b\"); wait(0.01); print(\"b\"); }}, || print(\"c\")]);\nprint(\"d\");\nt.join();\nprint(\"e\");"
     );
-    let said: Vec<String> =
-        good("turns", &text).said.iter().map(|l| l.split(": ").nth(1).unwrap_or("").into()).collect();
-    assert_eq!(said, ["a0", "b", "c", "a1", "b", "d", "a2", "e"]);
+    let message: Vec<String> =
+        good("turns", &text).message.iter().map(|l| l.split(": ").nth(1).unwrap_or("").into()).collect();
+    assert_eq!(message, ["a0", "b", "c", "a1", "b", "d", "a2", "e"]);
 }
 
 #[test]
@@ -367,13 +367,13 @@ fn events_come_in_order() {
     wait(0.3);
     "#;
     let ended = text.replace("${e.kind} ${e.body} ${e.other}", "${e.kind} ${e.place.x > 0.01}");
-    assert!(good("events_ended", &ended).said.last().is_some_and(|line| line.ends_with("contact_ended true")));
-    let said: Vec<String> =
-        good("events", text).said.iter().map(|l| l.split(": ").nth(1).unwrap_or("").into()).collect();
-    assert_eq!(said[0], "contact_began ground ball");
+    assert!(good("events_ended", &ended).message.last().is_some_and(|line| line.ends_with("contact_ended true")));
+    let message: Vec<String> =
+        good("events", text).message.iter().map(|l| l.split(": ").nth(1).unwrap_or("").into()).collect();
+    assert_eq!(message[0], "contact_began ground ball");
     // It slips from landing until it rolls, which is one slip event.
-    assert_eq!(said.iter().filter(|line| line.starts_with("slip")).count(), 1, "{said:?}");
-    assert_eq!(said.last().map(String::as_str), Some("contact_ended ground ball"), "{said:?}");
+    assert_eq!(message.iter().filter(|line| line.starts_with("slip")).count(), 1, "{message:?}");
+    assert_eq!(message.last().map(String::as_str), Some("contact_ended ground ball"), "{message:?}");
 }
 
 #[test]
@@ -423,7 +423,7 @@ fn closures_of_imported_scripts_can_be_goals_handlers_and_tracks() {
     std::fs::write(file.with_file_name("lib.rhai"), library).expect("a file");
     let played = good("borrowed", &format!("import \"lib\" as lib;\n{BALL}lib::watch(ball);\nlib::both(ball);"));
     assert!(played.outcome.success, "{}", played.outcome.reason);
-    assert!(played.said.iter().any(|line| line.ends_with(": ground")), "{:?}", played.said);
+    assert!(played.message.iter().any(|line| line.ends_with(": ground")), "{:?}", played.message);
     let error = bad("borrowed", &format!("import \"lib\" as lib;\n{BALL}lib::wrong();\nwait(1);"));
     assert!(error.script.ends_with("lib.rhai") && error.line == 5, "{error}");
 }
@@ -458,7 +458,7 @@ fn shipped_scenes_and_hands_are_available_to_scripts() {
         print(`${bodies()} ${[other]} ${round(2.0 / 3, 3)} ${round(-0.0001, 2)} ${vec(-1e-9, 0, 1)}`);";
     let played = good("shipped", text);
     assert!(played.outcome.success, "{}", played.outcome.reason);
-    assert_eq!(played.said, ["0.00 s: [capsule] [other] 0.667 0.0 [0.0000, 0.0000, 1.0000]"]);
+    assert_eq!(played.message, ["0.00 s: [capsule] [other] 0.667 0.0 [0.0000, 0.0000, 1.0000]"]);
 }
 
 #[test]

@@ -237,6 +237,38 @@ fn legs_spread_or_hold_and_a_shelf_couples_them() {
 }
 
 #[test]
+fn haptic_loops_are_compared() {
+    let (plot, table) = (file("haptics.svg"), file("haptics.csv"));
+    let [drawn, written] = [&plot, &table].map(|file| file.to_string_lossy());
+    let study = json(&["study", "haptics", "--steps", "50", "--json", "-q", "--plot", &drawn, "--csv", &written]);
+    // While the contacts stay the same, both loops have the same force.
+    assert!(number(&study, "/clip/steady_difference") < 0.15, "{}", study["clip"]);
+    assert!(number(&study, "/clip/push_n") > 0.3 && number(&study, "/clip/pull_n") > 0.3, "{}", study["clip"]);
+    let [fast, slow] = [0, 1].map(|i| number(&study, &format!("/thread/{i}/unrest_mm")));
+    assert!(fast < 0.2 && slow > 5.0, "{fast} and {slow} mm");
+    let limits = list(&study, "stiffness");
+    for row in limits {
+        let [bound, found, late] = ["/bound", "/found", "/one_step_late"].map(|key| number(row, key));
+        // A held spring is late by half a period; one more of delay makes it three halves, and the stiffness a third.
+        assert!((found / bound - 1.0).abs() < 0.1 && (late / bound - 0.335).abs() < 0.04, "{row}");
+        assert!(number(row, "/with_controller") > 1.3 * late, "{row}");
+    }
+    let grows = limits.windows(2).all(|pair| number(&pair[1], "/found") > number(&pair[0], "/found"));
+    assert!(grows, "{limits:?}");
+    for row in list(&study, "times") {
+        assert!(number(row, "/ms/median") > 0.0 && number(row, "/ms/median") <= number(row, "/ms/max"), "{row}");
+    }
+    assert!(number(&study, "/times/0/constraints") >= 10.0, "{}", study["times"]);
+    let drawing = std::fs::read_to_string(plot).expect("the plot");
+    for words in ["Snapping on and off", "Thread pulled taut", "Stable stiffness", "1000 Hz"] {
+        assert!(drawing.contains(&format!(">{words}</text>")), "{words}");
+    }
+    assert!(!drawing.contains("NaN"));
+    let table = std::fs::read_to_string(table).expect("the table");
+    assert!(table.starts_with("what,time,") && table.contains("\nthread at 50 Hz,"), "{}", &table[..200]);
+}
+
+#[test]
 fn elastic_objects_repeat_the_papers_findings() {
     let plot = file("elastic.svg");
     let study = json(&["study", "elastic", "--json", "-q", "--plot", &plot.to_string_lossy()]);
@@ -269,13 +301,13 @@ fn elastic_objects_repeat_the_papers_findings() {
     assert!(!drawing.contains("NaN"));
 }
 
-/// Saves a problem of a scene; returns its file and what was said about it.
+/// Saves a problem of a scene; returns its file and what was printed about it.
 fn saved(name: &str, more: &[&str]) -> (String, Value) {
     let problem = file(&format!("{name}_{}.txt", more.len())).to_string_lossy().into_owned();
     let scene = scene(&format!("{name}.toml"));
     let arguments = [&["problem", "save", &scene, "--out", &problem, "--json", "-q"], more].concat();
-    let said = json(&arguments);
-    (problem, said)
+    let message = json(&arguments);
+    (problem, message)
 }
 
 fn forces(value: &Value) -> Vec<f64> {
@@ -291,12 +323,12 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn a_saved_problem_has_the_forces_of_its_step() {
     for (name, more) in [("table", &["--at", "0.1"][..]), ("pinch", &["--at", "2.3", "--method", "aggregate"])] {
-        let (problem, said) = saved(name, more);
+        let (problem, message) = saved(name, more);
         let solved = json(&["problem", "solve", &problem, "--json"]);
-        assert_eq!((&said["rows"], &said["laws"]), (&solved["rows"], &solved["laws"]));
+        assert_eq!((&message["rows"], &message["laws"]), (&solved["rows"], &solved["laws"]));
         let solvers = list(&solved, "solvers");
         assert!(solvers[0]["solver"] == "Gauss–Seidel" && solvers[0]["status"] == "converged", "{name}");
-        let difference = apart(&forces(&solvers[0]), &forces(&said));
+        let difference = apart(&forces(&solvers[0]), &forces(&message));
         assert!(difference < 1e-5, "{name}: {difference}");
         let rigid: Vec<&Value> = solvers.iter().filter(|s| s["friction"] == false).collect();
         assert_eq!(rigid.len(), 3, "Gauss–Seidel, principal pivoting and Lemke on the normal rows");
@@ -326,10 +358,10 @@ fn pyramids_come_closer_with_more_sides_where_they_fit() {
 
 #[test]
 fn a_group_can_be_chosen() {
-    let (_, said) = saved("rest", &["--at", "0.1"]);
+    let (_, message) = saved("rest", &["--at", "0.1"]);
     let (_, ball) = saved("rest", &["--at", "0.1", "--group", "1"]);
-    assert_eq!((&said["groups"], &ball["group"]), (&3.into(), &1.into()));
-    assert!(number(&said, "/rows") >= number(&ball, "/rows"));
+    assert_eq!((&message["groups"], &ball["group"]), (&3.into(), &1.into()));
+    assert!(number(&message, "/rows") >= number(&ball, "/rows"));
 }
 
 #[test]
@@ -385,4 +417,49 @@ fn bad_input_gets_a_sentence_and_exit_code_2() {
         assert!(errors.contains(says) && out.stdout.is_empty(), "{arguments:?}: {errors}");
     }
     assert!(!file("never.txt").exists());
+}
+
+/// Duriez 2004, fig. 6; Duriez 2006, fig. 14: the phases of a snap, and the forces of both loops.
+#[test]
+fn a_clip_snaps_and_both_loops_feel_the_same() {
+    let plot = file("clip.svg");
+    let out = json(&["study", "clip", "--quick", "--json", "-q", "--plot", &plot.to_string_lossy()]);
+    for way in ["in", "out"] {
+        let snaps: Vec<&Value> = list(&out, "snaps").iter().filter(|s| s["way"] == way).collect();
+        let peaks: Vec<f64> = snaps.iter().map(|s| number(s, "/peak")).collect();
+        assert!(peaks.len() == 2 && peaks[0] > 5.0 && peaks[1] > 1.2 * peaks[0], "{way}: {peaks:?}");
+        for snap in snaps {
+            let (at, turn) = (number(snap, "/peak_at_mm"), number(snap, "/turns_at_mm"));
+            assert!(at > 1.0 && turn > at, "{way}: the peak, then the turn: {at} {turn}");
+            assert!(number(snap, "/least") < -0.1 * number(snap, "/peak"), "{way}: the clip goes on by itself");
+        }
+    }
+    assert!(number(&out, "/loops/sliding_difference") < 0.02, "{}", out["loops"]["sliding_difference"]);
+    assert_eq!(number(&out, "/loops/tetrahedra"), 2400.0);
+    for contacts in list(&out, "contacts") {
+        assert!(number(contacts, "/contacts") >= 20.0 && number(contacts, "/step_ms/median") > 0.0, "{contacts}");
+    }
+    let drawn = std::fs::read_to_string(plot).expect("the plot");
+    assert!(drawn.contains("Forces of both loops") && drawn.contains("Snap-in"));
+}
+
+/// The pad of the index finger beside measured fingertips: what is met has to stay met.
+#[test]
+fn the_fingertip_is_compared_with_measured_ones() {
+    let plot = file("fingertip.svg");
+    let out = json(&["study", "fingertip", "--quick", "--json", "-q", "--plot", &plot.to_string_lossy()]);
+    let met = |quantity: &str| {
+        let found = list(&out, "targets").iter().find(|t| t["quantity"] == quantity);
+        found.unwrap_or_else(|| panic!("{quantity}: {out}"))["met"] == true
+    };
+    for quantity in [
+        "force against indentation",
+        "volume under indentation",
+        "relaxation, `relaxation = true`",
+        "torsion: torque at full slip",
+    ] {
+        assert!(met(quantity), "{quantity}: {}", out["targets"]);
+    }
+    let drawn = std::fs::read_to_string(plot).expect("the plot");
+    assert!(drawn.contains("Slip in torsion") && drawn.contains("Relaxation"));
 }

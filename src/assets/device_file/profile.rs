@@ -181,6 +181,8 @@ pub struct HapticSettings {
     pub source: HapticSource,
     /// Force, N, or pressure, Pa, of the maximum output.
     pub full: f64,
+    /// Power that slip on a finger dissipates, W, of the maximum vibration. Devices with actuators at the fingers do not use it.
+    pub slip: f64,
     /// Maximum output, from 0 to 1.
     pub maximum: f64,
     /// Maximum update rate, Hz.
@@ -200,12 +202,12 @@ pub enum HapticSource {
 
 impl Default for HapticSettings {
     fn default() -> Self {
-        Self { source: HapticSource::Force, full: 5.0, maximum: 1.0, rate: 60.0, watchdog: 0.1 }
+        Self { source: HapticSource::Force, full: 5.0, slip: 0.1, maximum: 1.0, rate: 60.0, watchdog: 0.1 }
     }
 }
 
 impl DeviceProfile {
-    /// A profile for a source of your own: the hand it is for (`None` for both) and the parts that it gives. Change the other
+    /// A profile for your own source: its hand (`None` for both) and the parts that it measures. Change the other
     /// fields as needed.
     pub fn custom(name: &str, side: Option<Side>, gives: Parts) -> Self {
         Self {

@@ -250,6 +250,7 @@ fn haptics(root: &Table<'_>) -> Option<HapticSettings> {
     let settings = HapticSettings {
         source,
         full: table.number_or("full", full, ranges::FULL),
+        slip: table.number_or("slip", default.slip, ranges::SLIP),
         maximum: table.number_or("maximum", default.maximum, ranges::SHARE),
         rate: table.number_or("rate", default.rate, ranges::RATE),
         watchdog: table.number_or("watchdog", default.watchdog, ranges::WATCHDOG),

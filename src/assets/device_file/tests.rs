@@ -68,8 +68,8 @@ fn a_user_profile_contains_only_differences() {
 
 #[test]
 fn usb_ids_and_ports_exclude_each_other() {
-    let said = problems("kind = \"bno055\"\nusb = \"0403:6001\"\nport = \"/dev/ttyUSB0\"\n");
-    assert!(said[0].contains("glove.toml:2") && said[0].contains("exclude each other"), "{said:?}");
+    let message = problems("kind = \"bno055\"\nusb = \"0403:6001\"\nport = \"/dev/ttyUSB0\"\n");
+    assert!(message[0].contains("glove.toml:2") && message[0].contains("exclude each other"), "{message:?}");
     assert!(problems("kind = \"bno055\"\nusb = \"403:6001\"\n")[0].contains("as in \"0403:6001\""));
 }
 
@@ -77,10 +77,10 @@ fn usb_ids_and_ports_exclude_each_other() {
 fn errors_are_reported_with_their_line() {
     let text = "kind = \"5dt-6\"\nbaud = \"fast\"\n[sensor.sixth]\nflat = 0\nfist = 1\n[sensor.index]\nflat = 0.5\nfist = 0.5\n\
                 index_base_flexion = [0]\nindex_elbow = [0, 1]\n[filter]\nmin_cutof = 1\n";
-    let said = problems(text);
+    let message = problems(text);
     let has = |line: usize, words: &str| {
         let place = format!("glove.toml:{line}:");
-        assert!(said.iter().any(|p| p.starts_with(&place) && p.contains(words)), "{line} {words}: {said:#?}");
+        assert!(message.iter().any(|p| p.starts_with(&place) && p.contains(words)), "{line} {words}: {message:#?}");
     };
     has(1, "did you mean `5dt-16`?");
     has(2, "baud");
@@ -113,8 +113,8 @@ fn unsupported_options_of_a_kind_are_errors() {
         ("kind = \"openxr\"\n", "usb = \"0403:6001\"", "has no port"),
     ];
     for (kind, line, words) in cases {
-        let said = problems(&format!("{kind}{line}\n"));
-        assert!(said.len() == 1 && said[0].contains(words), "{line}: {said:?}");
+        let message = problems(&format!("{kind}{line}\n"));
+        assert!(message.len() == 1 && message[0].contains(words), "{line}: {message:?}");
     }
 }
 
@@ -122,9 +122,9 @@ fn unsupported_options_of_a_kind_are_errors() {
 fn a_missing_motion_is_reported() {
     let file = std::env::temp_dir().join(format!("fingerpad-motion-{}.toml", std::process::id()));
     std::fs::write(&file, "kind = \"motion\"\nfile = \"no-such.rhai\"\n").expect("a file");
-    let said = load_device(&file).expect_err("no motion").0[0].to_string();
+    let message = load_device(&file).expect_err("no motion").0[0].to_string();
     std::fs::remove_file(&file).expect("the file");
-    assert!(said.contains(":2:8: file: there is no file") && said.contains("no-such.rhai"), "{said}");
+    assert!(message.contains(":2:8: file: there is no file") && message.contains("no-such.rhai"), "{message}");
 }
 
 #[test]

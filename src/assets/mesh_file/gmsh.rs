@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::scan::{Fault, Number, Scanner, Token};
-use super::{Draft, Tet};
+use super::scan::{Number, ScanError, TextScanner, Token};
+use super::{Tet, UncheckedMesh};
 use crate::math::Vec3;
 
 const ELEMENTS: &str = "$Elements";
@@ -24,8 +24,8 @@ struct Contents {
 }
 
 /// Reads a text that has a `$MeshFormat`.
-pub fn read(text: &str) -> Result<Draft, Fault<'_>> {
-    let mut file = Scanner::new(text);
+pub fn read(text: &str) -> Result<UncheckedMesh, ScanError<'_>> {
+    let mut file = TextScanner::new(text);
     let mut contents = Contents::default();
     let (mut version, mut elements) = (None, None);
     while let Some(heading) = file.line().token() {
@@ -64,14 +64,14 @@ fn end_of(heading: Token) -> String {
 }
 
 /// Skips a section.
-fn skip<'a>(file: &mut Scanner<'a>, heading: Token<'a>) -> Result<(), Fault<'a>> {
+fn skip<'a>(file: &mut TextScanner<'a>, heading: Token<'a>) -> Result<(), ScanError<'a>> {
     let end = end_of(heading);
     while file.line().word(format_args!("`{end}`"))?.text != end {}
     Ok(())
 }
 
 /// `version file-type data-size`.
-fn read_format<'a>(file: &mut Scanner<'a>) -> Result<Version, Fault<'a>> {
+fn read_format<'a>(file: &mut TextScanner<'a>) -> Result<Version, ScanError<'a>> {
     let mut line = file.line();
     let word = line.word("the version of the format")?;
     let version = match word.text {
@@ -96,7 +96,7 @@ fn read_format<'a>(file: &mut Scanner<'a>) -> Result<Version, Fault<'a>> {
 }
 
 impl Contents {
-    fn nodes_22<'a>(&mut self, file: &mut Scanner<'a>) -> Result<(), Fault<'a>> {
+    fn nodes_22<'a>(&mut self, file: &mut TextScanner<'a>) -> Result<(), ScanError<'a>> {
         let count = alone(&mut file.line(), "the number of nodes")?.value;
         for i in 1..=count {
             let mut line = file.line();
@@ -109,7 +109,7 @@ impl Contents {
     }
 
     /// Blocks of tags followed by as many lines of coordinates.
-    fn nodes_41<'a>(&mut self, file: &mut Scanner<'a>) -> Result<(), Fault<'a>> {
+    fn nodes_41<'a>(&mut self, file: &mut TextScanner<'a>) -> Result<(), ScanError<'a>> {
         let before = self.nodes.len();
         let [blocks, total] = section_header(file, "nodes")?;
         for block in 1..=blocks.value {
@@ -136,7 +136,7 @@ impl Contents {
         same_total(file, total, self.nodes.len() - before)
     }
 
-    fn add_node<'a>(&mut self, file: &Scanner<'a>, tag: Number, point: Vec3) -> Result<(), Fault<'a>> {
+    fn add_node<'a>(&mut self, file: &TextScanner<'a>, tag: Number, point: Vec3) -> Result<(), ScanError<'a>> {
         if self.by_tag.insert(tag.value, self.nodes.len()).is_some() {
             return Err(file.fault(tag.at, format!("node {} is given twice, expected every tag once", tag.value)));
         }
@@ -145,7 +145,7 @@ impl Contents {
     }
 
     /// Lines `tag type number-of-tags tags… nodes…`.
-    fn elements_22<'a>(&mut self, file: &mut Scanner<'a>) -> Result<(), Fault<'a>> {
+    fn elements_22<'a>(&mut self, file: &mut TextScanner<'a>) -> Result<(), ScanError<'a>> {
         let count = alone(&mut file.line(), "the number of elements")?.value;
         for i in 1..=count {
             let mut line = file.line();
@@ -161,7 +161,7 @@ impl Contents {
     }
 
     /// Blocks of one type, lines `tag nodes…`.
-    fn elements_41<'a>(&mut self, file: &mut Scanner<'a>) -> Result<(), Fault<'a>> {
+    fn elements_41<'a>(&mut self, file: &mut TextScanner<'a>) -> Result<(), ScanError<'a>> {
         let [blocks, total] = section_header(file, "elements")?;
         let mut given = 0;
         for block in 1..=blocks.value {
@@ -181,7 +181,7 @@ impl Contents {
     }
 
     /// The node tags of an element: the rest of its line.
-    fn add_element<'a>(&mut self, line: &mut Scanner<'a>, tag: Number, kind: Number) -> Result<(), Fault<'a>> {
+    fn add_element<'a>(&mut self, line: &mut TextScanner<'a>, tag: Number, kind: Number) -> Result<(), ScanError<'a>> {
         match kind.value {
             4 => {
                 let mut nodes = [tag; 4];
@@ -199,7 +199,7 @@ impl Contents {
         Ok(())
     }
 
-    fn resolve<'a>(self, file: &Scanner<'a>, heading: usize) -> Result<Draft, Fault<'a>> {
+    fn resolve<'a>(self, file: &TextScanner<'a>, heading: usize) -> Result<UncheckedMesh, ScanError<'a>> {
         let mut tets = Vec::with_capacity(self.tets.len());
         for (tag, tags) in self.tets {
             let mut nodes = [0; 4];
@@ -212,19 +212,26 @@ impl Contents {
             }
             tets.push(Tet { number: tag.value, at: tag.at, nodes });
         }
-        Ok(Draft { section: ELEMENTS, element: "element", heading, nodes: self.nodes, tets, skipped: self.skipped })
+        Ok(UncheckedMesh {
+            section: ELEMENTS,
+            element: "element",
+            heading,
+            nodes: self.nodes,
+            tets,
+            skipped: self.skipped,
+        })
     }
 }
 
 /// The last number of a line.
-fn alone<'a>(line: &mut Scanner<'a>, what: impl std::fmt::Display) -> Result<Number, Fault<'a>> {
+fn alone<'a>(line: &mut TextScanner<'a>, what: impl std::fmt::Display) -> Result<Number, ScanError<'a>> {
     let number = line.number(what)?;
     line.finish()?;
     Ok(number)
 }
 
 /// `blocks total smallest-tag largest-tag` of a 4.1 section: the blocks and the total.
-fn section_header<'a>(file: &mut Scanner<'a>, things: &str) -> Result<[Number; 2], Fault<'a>> {
+fn section_header<'a>(file: &mut TextScanner<'a>, things: &str) -> Result<[Number; 2], ScanError<'a>> {
     let mut line = file.line();
     let blocks = line.number("the number of blocks")?;
     let total = line.number(format_args!("the number of {things}"))?;
@@ -233,7 +240,7 @@ fn section_header<'a>(file: &mut Scanner<'a>, things: &str) -> Result<[Number; 2
     Ok([blocks, total])
 }
 
-fn same_total<'a>(file: &Scanner<'a>, announced: Number, given: usize) -> Result<(), Fault<'a>> {
+fn same_total<'a>(file: &TextScanner<'a>, announced: Number, given: usize) -> Result<(), ScanError<'a>> {
     if announced.index() == given {
         return Ok(());
     }

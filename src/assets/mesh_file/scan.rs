@@ -6,7 +6,7 @@ use crate::math::Vec3;
 
 /// An error at a byte offset. Line, column and file name are added when it leaves the reader.
 #[derive(Debug)]
-pub struct Fault<'a> {
+pub struct ScanError<'a> {
     pub at: usize,
     pub section: &'a str,
     pub message: String,
@@ -45,7 +45,7 @@ impl Number {
 }
 
 /// Reads a text, or one line of it, word by word.
-pub struct Scanner<'a> {
+pub struct TextScanner<'a> {
     text: &'a str,
     at: usize,
     end: usize,
@@ -53,7 +53,7 @@ pub struct Scanner<'a> {
     pub section: &'a str,
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> TextScanner<'a> {
     /// A scanner at the start of a text.
     pub fn new(text: &'a str) -> Self {
         let start = text.trim_start_matches('\u{feff}').trim_ascii_start();
@@ -113,16 +113,16 @@ impl<'a> Scanner<'a> {
     }
 
     /// An error in the current section.
-    pub fn fault(&self, at: usize, message: impl Into<String>) -> Fault<'a> {
-        Fault { at, section: self.section, message: message.into() }
+    pub fn fault(&self, at: usize, message: impl Into<String>) -> ScanError<'a> {
+        ScanError { at, section: self.section, message: message.into() }
     }
 
-    fn unexpected(&self, what: impl Display, found: Token) -> Fault<'a> {
+    fn unexpected(&self, what: impl Display, found: Token) -> ScanError<'a> {
         self.fault(found.at, format!("expected {what}, found {found}"))
     }
 
     /// The next word, which is required.
-    pub fn word(&mut self, what: impl Display) -> Result<Token<'a>, Fault<'a>> {
+    pub fn word(&mut self, what: impl Display) -> Result<Token<'a>, ScanError<'a>> {
         self.token().ok_or_else(|| {
             let after = self.text.get(self.end..).unwrap_or_default();
             let ends = if after.trim_ascii().is_empty() { "file" } else { "line" };
@@ -131,21 +131,21 @@ impl<'a> Scanner<'a> {
     }
 
     /// A particular word, ignoring case.
-    pub fn keyword(&mut self, keyword: &str) -> Result<(), Fault<'a>> {
+    pub fn keyword(&mut self, keyword: &str) -> Result<(), ScanError<'a>> {
         let word = self.word(format_args!("`{keyword}`"))?;
         let same = word.text.eq_ignore_ascii_case(keyword);
         if same { Ok(()) } else { Err(self.unexpected(format_args!("`{keyword}`"), word)) }
     }
 
     /// A non-negative integer.
-    pub fn number(&mut self, what: impl Display) -> Result<Number, Fault<'a>> {
+    pub fn number(&mut self, what: impl Display) -> Result<Number, ScanError<'a>> {
         let word = self.word(&what)?;
         let value = word.text.parse().map_err(|_| self.unexpected(what, word))?;
         Ok(Number { value, at: word.at })
     }
 
     /// Three coordinates.
-    pub fn point(&mut self, whose: impl Display) -> Result<Vec3, Fault<'a>> {
+    pub fn point(&mut self, whose: impl Display) -> Result<Vec3, ScanError<'a>> {
         let mut point = Vec3::zeros();
         for (axis, value) in ["x", "y", "z"].iter().zip(point.iter_mut()) {
             let what = format_args!("a finite {axis} of {whose}");
@@ -156,7 +156,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Fails if anything is left.
-    pub fn finish(&mut self) -> Result<(), Fault<'a>> {
+    pub fn finish(&mut self) -> Result<(), ScanError<'a>> {
         self.token().map_or(Ok(()), |word| Err(self.unexpected("the end of the line", word)))
     }
 }

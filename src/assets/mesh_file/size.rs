@@ -5,7 +5,7 @@ use crate::math::Vec3;
 /// Minimum and maximum of the longest side of a mesh, m.
 const SIDE: (f64, f64) = (1e-4, 100.0);
 /// Maximum coordinate, m.
-const PLACE: f64 = 100.0;
+const MAX_COORDINATE: f64 = 100.0;
 
 /// Extents along the axes; zero without points.
 pub fn extents(points: &[Vec3]) -> Vec3 {
@@ -24,6 +24,7 @@ pub fn size_fault(points: &[Vec3]) -> Option<String> {
         Some(format!("the mesh is {side:.3e} m long, expected {} to {} m: {units}", SIDE.0, SIDE.1))
     } else {
         let far = points.iter().map(|p| p.amax()).fold(0.0, f64::max);
-        (far > PLACE).then(|| format!("a vertex is {far:.3e} m from the origin, expected at most {PLACE} m: {units}"))
+        (far > MAX_COORDINATE)
+            .then(|| format!("a vertex is {far:.3e} m from the origin, expected at most {MAX_COORDINATE} m: {units}"))
     }
 }

@@ -16,7 +16,7 @@ mod topology;
 
 use std::path::Path;
 
-use super::scan::Fault;
+use super::scan::ScanError;
 use super::size::{extents, size_fault};
 use crate::assets::files::{Files, TextKind};
 use crate::assets::limits::{TRIANGLES, VERTICES};
@@ -25,7 +25,7 @@ use crate::math::Vec3;
 use crate::mesh::SurfaceMesh;
 
 /// Volume, as a part of the cube of the longest extent, below which it is rounding.
-const FLAT: f64 = 1e-12;
+const MIN_VOLUME_RATIO: f64 = 1e-12;
 
 /// Triangles as a file lists them. Vertices may be repeated.
 #[derive(Debug, Default)]
@@ -33,12 +33,12 @@ pub struct Soup {
     pub vertices: Vec<Vec3>,
     pub triangles: Vec<[u32; 3]>,
     /// The place of each triangle in the file.
-    pub places: Vec<Place>,
+    pub places: Vec<FilePlace>,
 }
 
 /// A place in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum FilePlace {
     /// Nowhere in particular.
     #[default]
     Whole,
@@ -51,23 +51,23 @@ pub enum Place {
 /// An error in a file.
 #[derive(Debug)]
 pub struct Flaw {
-    pub place: Place,
+    pub place: FilePlace,
     /// Section or path of keys; empty if none.
     pub key: String,
     pub message: String,
 }
 
 impl Flaw {
-    pub fn new(place: Place, message: impl Into<String>) -> Self {
+    pub fn new(place: FilePlace, message: impl Into<String>) -> Self {
         Self { place, key: String::new(), message: message.into() }
     }
 
     fn into_problems(self, file: &Path, bytes: &[u8]) -> Problems {
         let (mut message, key) = (self.message, self.key);
         let (line, column) = match self.place {
-            Place::Whole => (0, 0),
-            Place::Text(at) => line_column(&String::from_utf8_lossy(bytes), at),
-            Place::Byte(at) => {
+            FilePlace::Whole => (0, 0),
+            FilePlace::Text(at) => line_column(&String::from_utf8_lossy(bytes), at),
+            FilePlace::Byte(at) => {
                 message = format!("byte {at}: {message}");
                 (0, 0)
             }
@@ -76,15 +76,15 @@ impl Flaw {
     }
 }
 
-impl From<Fault<'_>> for Flaw {
-    fn from(fault: Fault<'_>) -> Self {
-        Self { place: Place::Text(fault.at), key: fault.section.into(), message: fault.message }
+impl From<ScanError<'_>> for Flaw {
+    fn from(fault: ScanError<'_>) -> Self {
+        Self { place: FilePlace::Text(fault.at), key: fault.section.into(), message: fault.message }
     }
 }
 
 impl Soup {
     /// Adds a vertex and returns its number.
-    pub fn add_vertex(&mut self, place: Place, p: Vec3) -> Result<u32, Flaw> {
+    pub fn add_vertex(&mut self, place: FilePlace, p: Vec3) -> Result<u32, Flaw> {
         if self.vertices.len() >= VERTICES {
             return Err(Flaw::new(place, format!("more than {VERTICES} vertices: simplify the mesh")));
         }
@@ -93,7 +93,7 @@ impl Soup {
     }
 
     /// Adds a triangle of known vertices.
-    pub fn add_triangle(&mut self, place: Place, corners: [u32; 3]) -> Result<(), Flaw> {
+    pub fn add_triangle(&mut self, place: FilePlace, corners: [u32; 3]) -> Result<(), Flaw> {
         if self.triangles.len() >= TRIANGLES {
             return Err(Flaw::new(place, format!("more than {TRIANGLES} triangles: simplify the mesh")));
         }
@@ -103,9 +103,9 @@ impl Soup {
     }
 
     /// Adds a polygon of known vertices, cut into triangles.
-    pub fn add_polygon(&mut self, place: Place, corners: &[u32]) -> Result<(), Flaw> {
-        if !(3..=cut::MOST_CORNERS).contains(&corners.len()) {
-            let (found, most) = (corners.len(), cut::MOST_CORNERS);
+    pub fn add_polygon(&mut self, place: FilePlace, corners: &[u32]) -> Result<(), Flaw> {
+        if !(3..=cut::MAX_POLYGON_CORNERS).contains(&corners.len()) {
+            let (found, most) = (corners.len(), cut::MAX_POLYGON_CORNERS);
             return Err(Flaw::new(place, format!("a face of {found} corners, expected 3 to {most}")));
         }
         for triangle in cut::triangles(&self.vertices, corners) {
@@ -116,7 +116,7 @@ impl Soup {
 
     /// Checks that the triangles are a closed surface with the outside out, in metres after scaling.
     fn finish(mut self, scale: f64) -> Result<SurfaceMesh, Flaw> {
-        let whole = |message: String| Flaw::new(Place::Whole, message);
+        let whole = |message: String| Flaw::new(FilePlace::Whole, message);
         if self.triangles.is_empty() {
             return Err(whole("found no faces, expected a closed surface".into()));
         }
@@ -135,7 +135,7 @@ impl Soup {
             return Err(Flaw::new(place, why));
         }
         let extent = extents(&mesh.vertices).max();
-        if mesh.volume().abs() <= FLAT * extent.powi(3) {
+        if mesh.volume().abs() <= MIN_VOLUME_RATIO * extent.powi(3) {
             return Err(whole("the surface is flat: it encloses no volume".into()));
         }
         if mesh.volume() < 0.0 {
@@ -217,11 +217,14 @@ pub fn is_other_than_obj(bytes: &[u8]) -> bool {
 fn read_text(bytes: &[u8], start: &[u8]) -> Result<Soup, Flaw> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let known = "expected Wavefront OBJ, STL, PLY, GLB or glTF";
-        Flaw::new(Place::Byte(error.valid_up_to()), format!("found neither text nor a known binary format, {known}"))
+        Flaw::new(
+            FilePlace::Byte(error.valid_up_to()),
+            format!("found neither text nor a known binary format, {known}"),
+        )
     })?;
     if start.starts_with(b"$MeshFormat") || start.starts_with(b"# vtk DataFile") {
         let fix = "set `kind = \"soft\"`, or save the surface as OBJ, STL, PLY or GLB";
-        return Err(Flaw::new(Place::Whole, format!("found a mesh of tetrahedra, expected a surface: {fix}")));
+        return Err(Flaw::new(FilePlace::Whole, format!("found a mesh of tetrahedra, expected a surface: {fix}")));
     }
     if start.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) {
         return stl::read_text(text);

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::scan::{Fault, Number, Scanner, Token};
-use super::{Draft, Tet};
+use super::scan::{Number, ScanError, TextScanner, Token};
+use super::{Tet, UncheckedMesh};
 use crate::math::Vec3;
 
 const SECTIONS: [&str; 7] = ["POINTS", "CELLS", "CELL_TYPES", "METADATA", "FIELD", "POINT_DATA", "CELL_DATA"];
@@ -16,8 +16,8 @@ struct Cells {
 }
 
 /// Reads a text that begins with `# vtk DataFile Version`.
-pub fn read(text: &str) -> Result<Draft, Fault<'_>> {
-    let mut file = Scanner::new(text);
+pub fn read(text: &str) -> Result<UncheckedMesh, ScanError<'_>> {
+    let mut file = TextScanner::new(text);
     header(&mut file)?;
     let (mut points, mut cells, mut types) = (None, None, None);
     while let Some(word) = file.token() {
@@ -48,13 +48,13 @@ pub fn read(text: &str) -> Result<Draft, Fault<'_>> {
             }
         }
     }
-    let lacks = |section| Fault { at: file.at(), section, message: "the grid ends without this section".into() };
+    let lacks = |section| ScanError { at: file.at(), section, message: "the grid ends without this section".into() };
     let points = points.ok_or_else(|| lacks("POINTS"))?;
     let (heading, cells) = cells.ok_or_else(|| lacks("CELLS"))?;
     let (count, types) = types.ok_or_else(|| lacks("CELL_TYPES"))?;
     if types.len() != cells.ranges.len() {
         let message = format!("found {} types, expected one for each of {} cells", types.len(), cells.ranges.len());
-        return Err(Fault { at: count.at, section: "CELL_TYPES", message });
+        return Err(ScanError { at: count.at, section: "CELL_TYPES", message });
     }
     tetrahedra(points, &cells, &types, heading)
 }
@@ -64,7 +64,7 @@ fn section(word: Token) -> Option<&'static str> {
 }
 
 /// The version, a title which may be blank, `ASCII` and the kind of data.
-fn header<'a>(file: &mut Scanner<'a>) -> Result<(), Fault<'a>> {
+fn header<'a>(file: &mut TextScanner<'a>) -> Result<(), ScanError<'a>> {
     file.rest_of_line();
     file.rest_of_line();
     let mode = file.word("`ASCII`")?;
@@ -80,7 +80,7 @@ fn header<'a>(file: &mut Scanner<'a>) -> Result<(), Fault<'a>> {
 }
 
 /// `FIELD` data of the whole grid: arrays of anything, each with metadata, up to a line that begins a section.
-fn skip_field(file: &mut Scanner) {
+fn skip_field(file: &mut TextScanner) {
     while let Some(word) = file.line().token() {
         if section(word).is_some_and(|name| name != "METADATA") {
             file.rewind(word);
@@ -90,11 +90,11 @@ fn skip_field(file: &mut Scanner) {
 }
 
 /// As many numbers as announced. No memory is reserved, since the count may be invalid.
-fn numbers<'a>(file: &mut Scanner<'a>, count: Number, what: &str) -> Result<Vec<Number>, Fault<'a>> {
+fn numbers<'a>(file: &mut TextScanner<'a>, count: Number, what: &str) -> Result<Vec<Number>, ScanError<'a>> {
     (0..count.value).map(|i| file.number(format_args!("{what} {i} ({} announced)", count.value))).collect()
 }
 
-fn read_points<'a>(file: &mut Scanner<'a>) -> Result<Vec<Vec3>, Fault<'a>> {
+fn read_points<'a>(file: &mut TextScanner<'a>) -> Result<Vec<Vec3>, ScanError<'a>> {
     let count = file.number("the number of points")?.value;
     let kind = file.word("the type of the coordinates, such as `double`")?;
     if !kind.text.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -105,7 +105,7 @@ fn read_points<'a>(file: &mut Scanner<'a>) -> Result<Vec<Vec3>, Fault<'a>> {
 }
 
 /// Both layouts: up to 5.0 the number of points before each cell, from 5.1 two arrays.
-fn read_cells<'a>(file: &mut Scanner<'a>) -> Result<Cells, Fault<'a>> {
+fn read_cells<'a>(file: &mut TextScanner<'a>) -> Result<Cells, ScanError<'a>> {
     let count = file.number("the number of cells, or of offsets")?;
     let size = file.number("the number of values")?;
     match file.token() {
@@ -130,7 +130,7 @@ fn read_cells<'a>(file: &mut Scanner<'a>) -> Result<Cells, Fault<'a>> {
     Ok(cells)
 }
 
-fn read_offset_cells<'a>(file: &mut Scanner<'a>, count: Number, size: Number) -> Result<Cells, Fault<'a>> {
+fn read_offset_cells<'a>(file: &mut TextScanner<'a>, count: Number, size: Number) -> Result<Cells, ScanError<'a>> {
     file.word("the type of the offsets")?;
     let offsets = numbers(file, count, "offset")?;
     file.keyword("CONNECTIVITY")?;
@@ -155,8 +155,13 @@ fn read_offset_cells<'a>(file: &mut Scanner<'a>, count: Number, size: Number) ->
     Ok(Cells { ranges, points })
 }
 
-fn tetrahedra<'a>(points: Vec<Vec3>, cells: &Cells, types: &[Number], heading: usize) -> Result<Draft, Fault<'a>> {
-    let fault = |at, message| Fault { at, section: "CELLS", message };
+fn tetrahedra<'a>(
+    points: Vec<Vec3>,
+    cells: &Cells,
+    types: &[Number],
+    heading: usize,
+) -> Result<UncheckedMesh, ScanError<'a>> {
+    let fault = |at, message| ScanError { at, section: "CELLS", message };
     let (mut tets, mut skipped) = (Vec::new(), 0);
     for (cell, ((at, range), kind)) in cells.ranges.iter().zip(types).enumerate() {
         match kind.value {
@@ -164,11 +169,11 @@ fn tetrahedra<'a>(points: Vec<Vec3>, cells: &Cells, types: &[Number], heading: u
             // Voxels, hexahedra, wedges and pyramids are solids too: skipping them would leave holes.
             11..=14 => {
                 let message = super::other_solid("cell", cell as u64, kind.value, "10");
-                return Err(Fault { at: kind.at, section: "CELL_TYPES", message });
+                return Err(ScanError { at: kind.at, section: "CELL_TYPES", message });
             }
             24 | 64 | 71 | 78 => {
                 let message = super::higher_order("cell", cell as u64, kind.value, "10");
-                return Err(Fault { at: kind.at, section: "CELL_TYPES", message });
+                return Err(ScanError { at: kind.at, section: "CELL_TYPES", message });
             }
             _ => {
                 skipped += 1;
@@ -189,5 +194,5 @@ fn tetrahedra<'a>(points: Vec<Vec3>, cells: &Cells, types: &[Number], heading: u
         }
         tets.push(Tet { number: cell as u64, at: *at, nodes: corners.map(Number::index) });
     }
-    Ok(Draft { section: "CELLS", element: "cell", heading, nodes: points, tets, skipped })
+    Ok(UncheckedMesh { section: "CELLS", element: "cell", heading, nodes: points, tets, skipped })
 }

@@ -1,12 +1,12 @@
 use super::{Scene, ranges};
 use crate::assets::table::{Table, unknown};
-use crate::body::BodyId;
+use crate::body::{BodyId, DriveLaw};
 use crate::contact::{Attachment, AttachmentEnd, AttachmentFault, Joint};
 use crate::tracking::Segment;
 
 /// Name of the world frame in an attachment.
 pub const WORLD: &str = "world";
-const JOINTS: [&str; 3] = ["point", "weld", "hinge"];
+const JOINT_NAMES: [&str; 4] = ["point", "weld", "hinge", "slider"];
 
 /// Reads `[[attachment]]`.
 pub fn read_attachments(root: &Table<'_>, scene: &mut Scene) {
@@ -23,13 +23,21 @@ pub fn read_attachments(root: &Table<'_>, scene: &mut Scene) {
             end
         });
         let joint = read_joint(&table);
+        let law = read_drive(&table, joint);
         if let [Some(a), Some(b)] = ends {
-            match Attachment::new(&scene.world.bodies, [a, b], &at, joint) {
+            let bodies = &scene.world.bodies;
+            let made = Attachment::new(bodies, [a, b], &at, joint);
+            match made.and_then(|attachment| match law {
+                Some(law) => attachment.driven(bodies, law),
+                None => Ok(attachment),
+            }) {
                 Ok(attachment) => scene.world.attachments.push(attachment),
                 Err(fault) => table.complain(
                     match fault {
                         AttachmentFault::SoftJoint => "joint",
                         AttachmentFault::Axis => "axis",
+                        AttachmentFault::Drive => "joint",
+                        AttachmentFault::Law => "limits",
                         AttachmentFault::Itself => "b",
                         AttachmentFault::Outside => "at",
                     },
@@ -41,15 +49,48 @@ pub fn read_attachments(root: &Table<'_>, scene: &mut Scene) {
     }
 }
 
-fn read_joint(table: &Table<'_>) -> Joint {
-    match JOINTS[table.choice("joint", &JOINTS)] {
-        "point" => Joint::Point,
-        "weld" => Joint::Weld,
-        _ => Joint::Hinge(table.vector("axis", ranges::AXIS)),
+impl Scene {
+    /// The end of an attachment by its name in a scene file: a body, `BODY.NAME`, `HAND.SEGMENT` or `world`. The error names those there are.
+    pub fn attachment_end(&self, name: &str) -> Result<AttachmentEnd, String> {
+        let known = || end_names(self, name);
+        find_end(name, self)
+            .ok_or_else(|| unknown("body", name, &known().iter().map(String::as_str).collect::<Vec<_>>()))
     }
 }
 
-fn find_end(name: &str, scene: &Scene) -> Option<AttachmentEnd> {
+fn read_joint(table: &Table<'_>) -> Joint {
+    match JOINT_NAMES[table.choice("joint", &JOINT_NAMES)] {
+        "point" => Joint::Point,
+        "weld" => Joint::Weld,
+        "hinge" => Joint::Hinge(table.vector("axis", ranges::AXIS)),
+        _ => Joint::Slider(table.vector("axis", ranges::AXIS)),
+    }
+}
+
+/// Spring, damper, motor and limits of a hinge or a slider, if it has any.
+fn read_drive(table: &Table<'_>, joint: Joint) -> Option<DriveLaw> {
+    const KEYS: [&str; 6] = ["limits", "stiffness", "rest", "damping", "motor", "strength"];
+    if !KEYS.iter().any(|key| table.has(key)) {
+        return None;
+    }
+    // Angles are in degrees, their stiffness and damping per radian.
+    let (unit, range, speed) = match joint {
+        Joint::Hinge(_) => (1f64.to_radians(), ranges::JOINT_ANGLE, ranges::SPIN),
+        _ => (1.0, ranges::PLACE, ranges::VELOCITY),
+    };
+    let mut law = DriveLaw::default();
+    if table.has("limits") {
+        law.limits = table.numbers("limits", range).map(|x: f64| x * unit);
+    }
+    law.spring = [table.number_or("stiffness", 0.0, ranges::DRIVE), unit * table.number_or("rest", 0.0, range)];
+    law.damping = table.number_or("damping", 0.0, ranges::DRIVE);
+    if table.has("motor") || table.has("strength") {
+        law.motor = [unit * table.number_or("motor", 0.0, speed), table.number("strength", ranges::DRIVE)];
+    }
+    Some(law)
+}
+
+pub(super) fn find_end(name: &str, scene: &Scene) -> Option<AttachmentEnd> {
     if name == WORLD {
         return Some(AttachmentEnd::WORLD);
     }

@@ -8,12 +8,12 @@ use crate::body::BeamBody;
 use crate::hand::ranges as tissue;
 use crate::math::Vec3;
 
-const SHAPES: [&str; 2] = ["points", "arc"];
+const CHAIN_SHAPES: [&str; 2] = ["points", "arc"];
 const ENDS: [(&str, End); 3] = [("free", End::Free), ("pinned", End::Pinned), ("clamped", End::Clamped)];
 /// Material of a beam that names none: nylon.
-const YOUNG: f64 = 2e9;
-const POISSON: f64 = 0.35;
-const DENSITY: f64 = 1100.0;
+const NYLON_YOUNG: f64 = 2e9;
+const NYLON_POISSON: f64 = 0.35;
+const NYLON_DENSITY: f64 = 1100.0;
 
 /// Reads a chain of beams.
 pub fn read_beam(name: &str, table: &Table<'_>, scene: &mut Scene) {
@@ -21,9 +21,9 @@ pub fn read_beam(name: &str, table: &Table<'_>, scene: &mut Scene) {
     let sections = read_sections(table);
     let default = Damping::default();
     let material = BeamMaterial {
-        young: table.number_or("young", YOUNG, ranges::BEAM_YOUNG),
-        poisson: table.number_or("poisson", POISSON, tissue::POISSON),
-        density: table.number_or("density", DENSITY, ranges::DENSITY),
+        young: table.number_or("young", NYLON_YOUNG, ranges::BEAM_YOUNG),
+        poisson: table.number_or("poisson", NYLON_POISSON, tissue::POISSON),
+        density: table.number_or("density", NYLON_DENSITY, ranges::DENSITY),
         flexural_part: table.number_or("flexural", 1.0, ranges::FLEXURAL),
     };
     let damping = Damping {
@@ -31,6 +31,7 @@ pub fn read_beam(name: &str, table: &Table<'_>, scene: &mut Scene) {
         stiffness: table.number_or("damping_stiffness", default.stiffness, tissue::DAMPING_STIFFNESS),
     };
     let motion = if table.flag_or("quasi_static", false) { Motion::QuasiStatic } else { Motion::Dynamic };
+    let self_contact = table.flag_or("self_contact", false);
     let up = table.numbers_or("up", [0.0, 1.0, 0.0], ranges::AXIS).into();
     let [x, y, z] = table.numbers_or("velocity", [0.0; 3], ranges::VELOCITY);
     let (ends, surface) = (read_ends(table), read_material(table, &scene.world.materials));
@@ -44,7 +45,7 @@ pub fn read_beam(name: &str, table: &Table<'_>, scene: &mut Scene) {
             for i in (0..body.chain().nodes()).filter(|i| description.held(*i) == 0) {
                 body.chain_mut().set_velocity(i, Six::new(x, y, z, 0.0, 0.0, 0.0));
             }
-            body.material = surface;
+            (body.material, body.self_contact) = (surface, self_contact);
             scene.world.add_named(name, body);
         }
         Err(error) => table.complain(key_of(&error), error.to_string()),
@@ -52,13 +53,13 @@ pub fn read_beam(name: &str, table: &Table<'_>, scene: &mut Scene) {
 }
 
 fn read_path(table: &Table<'_>) -> Option<Vec<Vec3>> {
-    let which = table.choice("shape", &SHAPES);
+    let which = table.choice("shape", &CHAIN_SHAPES);
     if !table.has("shape") {
         return None;
     }
     let beams = table.count_or("beams", 20, ranges::BEAMS);
     let sound = |keys: &[&str]| keys.iter().all(|key| table.has(key) && !table.is_wrong(key));
-    let path = if SHAPES[which] == "points" {
+    let path = if CHAIN_SHAPES[which] == "points" {
         let points = table.points("points", ranges::PLACE);
         sound(&["points"]).then(|| along_points(&points, beams))
     } else {

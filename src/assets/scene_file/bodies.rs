@@ -3,8 +3,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::beam::read_beam;
+use super::elastic::read_elastic;
 use super::materials::read_material;
 use super::place::read_place;
+use super::quasi_rigid::read_quasi_rigid;
 use super::samples::sampled;
 use super::soft::read_soft_mesh;
 use super::{Cost, Scene, ranges};
@@ -16,23 +18,29 @@ use crate::body::{Body, Fixed, RigidBody, RigidShape, ShapeFault, SoftBody};
 use crate::hand::{Material, ranges as tissue};
 use crate::math::{Pose, Vec3};
 
-const KINDS: [&str; 4] = ["rigid", "fixed", "soft", "beam"];
+const BODY_KINDS: [&str; 6] = ["rigid", "fixed", "soft", "quasi_rigid", "beam", "elastic"];
 /// Shapes of rigid bodies; fixed ones may also be the ground.
-const SHAPES: [&str; 7] = ["box", "ball", "capsule", "cylinder", "hull", "mesh", "ground"];
+const RIGID_SHAPES: [&str; 7] = ["box", "ball", "capsule", "cylinder", "hull", "mesh", "ground"];
 /// Default density of a rigid body, kg/m³: that of water.
-const DENSITY: f64 = 1000.0;
+const WATER_DENSITY: f64 = 1000.0;
 
 /// Reads `[body.NAME]` and adds the bodies to the world of a scene.
 pub fn read_bodies(root: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
     for (name, table) in root.named("body") {
-        match KINDS[table.choice("kind", &KINDS)] {
+        match BODY_KINDS[table.choice("kind", &BODY_KINDS)] {
             _ if !table.has("kind") => continue,
             "rigid" => read_rigid(name, &table, scene, files, problems),
             "fixed" => read_fixed(name, &table, scene, files, problems),
             "beam" => read_beam(name, &table, scene),
+            "quasi_rigid" => read_quasi_rigid(name, &table, scene, files, problems),
+            "elastic" => read_elastic(name, &table, scene, files, problems),
             _ => read_soft(name, &table, scene, files, problems),
         }
         read_colour(name, &table, &mut scene.colours);
+        let opacity = table.number_or("opacity", 1.0, ranges::OPACITY);
+        if opacity < 1.0 {
+            scene.opacities.insert(name.into(), opacity);
+        }
         table.finish();
     }
 }
@@ -44,7 +52,7 @@ fn read_colour(name: &str, table: &Table<'_>, colours: &mut BTreeMap<String, [f6
 }
 
 fn read_rigid(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
-    let shape = read_shape(table, &SHAPES[..6], files, problems);
+    let shape = read_shape(table, &RIGID_SHAPES[..6], files, problems);
     let pose = read_place(table, &Pose::identity());
     let (linear, angular) = read_motion(table);
     let material = read_material(table, &scene.world.materials);
@@ -60,7 +68,7 @@ fn read_rigid(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, p
     }
     let body = match mass {
         Some(mass) => RigidBody::with_mass(&shape, mass, pose),
-        None => RigidBody::new(&shape, density.unwrap_or(DENSITY), pose),
+        None => RigidBody::new(&shape, density.unwrap_or(WATER_DENSITY), pose),
     };
     let Some(mut body) = sound(table, body) else { return };
     body.set_velocity(linear, angular);
@@ -72,7 +80,7 @@ fn read_rigid(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, p
 }
 
 fn read_fixed(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, problems: &mut Problems) {
-    let shape = read_shape(table, &SHAPES, files, problems);
+    let shape = read_shape(table, &RIGID_SHAPES, files, problems);
     let pose = read_place(table, &Pose::identity());
     let material = read_material(table, &scene.world.materials);
     let Some(shape) = shape.filter(|shape| scene.has_room(table, Cost::of_shape(shape, None))) else { return };
@@ -104,7 +112,7 @@ fn read_soft(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, pr
 }
 
 /// Velocity of the centre of mass and angular velocity, rad/s.
-fn read_motion(table: &Table<'_>) -> (Vec3, Vec3) {
+pub fn read_motion(table: &Table<'_>) -> (Vec3, Vec3) {
     let linear = table.numbers_or("velocity", [0.0; 3], ranges::VELOCITY);
     let angular = table.numbers_or("spin", [0.0; 3], ranges::SPIN).map(f64::to_radians);
     (linear.into(), angular.into())

@@ -1,7 +1,7 @@
 use super::Scene;
 use crate::assets::limits;
 use crate::assets::table::Table;
-use crate::body::{BeamBody, Collider, RigidShape, SoftBody};
+use crate::body::{BeamBody, Collider, QuasiRigidBody, RigidShape, SoftBody};
 use crate::hand::HandModel;
 use crate::mesh::TetMesh;
 
@@ -32,6 +32,17 @@ impl Cost {
     /// Cost of a soft body.
     pub(super) fn of_mesh(mesh: &TetMesh) -> Self {
         Self { bodies: 1, freedoms: 3 * mesh.nodes.len(), ..Self::default() }
+    }
+
+    /// Cost of a quasi-rigid body: its matrix grows with the square of the vertices of the surface.
+    pub(super) fn of_surface_compliance(vertices: usize) -> Self {
+        Self { bodies: 1, freedoms: 3 * vertices * vertices.div_ceil(100), ..Self::default() }
+    }
+
+    /// Cost of an elastic object: its surface, which is also a collider.
+    pub(super) fn of_surface(triangles: usize) -> Self {
+        // A closed surface has half as many vertices as triangles.
+        Self { bodies: 1, points: triangles, ..Self::default() }
     }
 
     /// Cost of a chain of beams.
@@ -87,6 +98,10 @@ impl Scene {
             }
         }
         own.freedoms = bodies.of::<SoftBody>().map(|(_, body)| 3 * body.positions().len()).sum::<usize>()
+            + bodies
+                .of::<QuasiRigidBody>()
+                .map(|(_, body)| Cost::of_surface_compliance(body.surface().vertices.len()).freedoms)
+                .sum::<usize>()
             + bodies.of::<BeamBody>().map(|(_, body)| 6 * body.chain().nodes()).sum::<usize>();
         self.models().map(|model| Cost::of_model(model)).fold(own, Cost::plus)
     }

@@ -6,10 +6,11 @@ use super::place::read_place;
 use super::{Cost, Scene, ranges};
 use crate::assets::builtin::RIGHT_HAND;
 use crate::assets::files::Files;
+use crate::assets::hand_file::read_look;
 use crate::assets::problem::Problems;
 use crate::assets::table::{Table, unknown};
 use crate::body::{Hand, HandOptions};
-use crate::hand::ranges::{ANGLE, SKIN, YOUNG};
+use crate::hand::ranges::{ANGLE, SKIN, STIFFENING, YOUNG};
 use crate::hand::{HandDescription, HandModel};
 use crate::math::Pose;
 use crate::tracking::{ANGLES, Finger, PoseKey, PoseSequence};
@@ -31,9 +32,12 @@ fn read_hand(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, pr
     let pose = table.text_or("pose", &HandOptions::default().pose);
     let material = read_material(table, &scene.world.materials);
     let rigid = table.flag_or("rigid", false);
+    let meets_itself = table.flag_or("self_contact", false);
     let keys = table.tables("motion");
     // Poses and limits are unknown without it.
-    let Some((file, description)) = description else { return };
+    let look = table.has("look").then(|| read_look(table));
+    let Some((file, mut description)) = description else { return };
+    description.look = look.unwrap_or(description.look);
     let start = PoseKey { time: 0.0, palm, angles: find_pose(table, &pose, &description).unwrap_or([0.0; ANGLES]) };
     let motion = read_motion(&keys, start, &description);
     let model = match HandModel::new(description) {
@@ -48,6 +52,7 @@ fn read_hand(name: &str, table: &Table<'_>, scene: &mut Scene, files: &Files, pr
     let Ok(mut hand) = Hand::new(model.clone(), &HandOptions { palm, pose, ..HandOptions::default() }) else { return };
     hand.material = material;
     hand.set_soft(!rigid);
+    hand.set_meets_itself(meets_itself);
     scene.world.add_named(name, hand);
     scene.motions.push(motion);
 }
@@ -59,10 +64,11 @@ fn read_description(table: &Table<'_>, files: &Files, problems: &mut Problems) -
         skin.finish();
         factor
     });
-    let young = table.table_if_any("tissue").map(|tissue| {
-        let young = tissue.number("young", YOUNG);
+    let tissue = table.table_if_any("tissue").map(|tissue| {
+        let number = |key, range| tissue.has(key).then(|| tissue.number(key, range));
+        let own = (number("young", YOUNG), number("stiffening", STIFFENING), tissue.flag_or("relaxation", false));
         tissue.finish();
-        young
+        own
     });
     let file = if table.has("file") { table.path("file") } else { RIGHT_HAND.into() };
     if let Some(why) = files.why_absent(&file) {
@@ -75,8 +81,10 @@ fn read_description(table: &Table<'_>, files: &Files, problems: &mut Problems) -
         let parts = (description.mesh.skin as f64 * factor.sqrt()).round();
         description.mesh.skin = parts.clamp(SKIN.min, SKIN.max) as usize;
     }
-    if let Some(young) = young {
-        description.tissue.young = young;
+    if let Some((young, stiffening, relaxation)) = tissue {
+        description.tissue.young = young.unwrap_or(description.tissue.young);
+        description.stiffening = stiffening.unwrap_or(description.stiffening);
+        description.relaxation |= relaxation;
     }
     Some((file, description))
 }

@@ -3,13 +3,21 @@ use std::collections::BTreeSet;
 use super::ranges;
 use crate::assets::table::{Table, unknown};
 use crate::body::MaterialId;
-use crate::contact::{Friction, Materials};
+use crate::contact::{Friction, MEASURED, Materials};
 
-/// Reads `[material.NAME]` and `[[pair]]`.
+/// Reads `[material.NAME]` and `[[pair]]`. A material with `measured` has the friction that was measured for fingertips on it, against the
+/// default material, which hands have.
 pub fn read_materials(root: &Table<'_>) -> Materials {
     let mut materials = Materials::default();
     for (name, table) in root.named("material") {
-        materials.set(name, read_friction(&table));
+        if table.has("measured") {
+            let names = MEASURED.map(|m| m.name);
+            let friction = MEASURED[table.choice("measured", &names)].friction;
+            let id = materials.set(name, friction);
+            materials.set_pair(id, MaterialId::at(0), friction);
+        } else {
+            materials.set(name, read_friction(&table));
+        }
         table.finish();
     }
     let mut seen = BTreeSet::new();
@@ -31,14 +39,20 @@ pub fn read_materials(root: &Table<'_>) -> Materials {
     materials
 }
 
-/// One coefficient, or a static and a dynamic one.
+/// One coefficient, or a static and a dynamic one, and the exponent of their dependence on load.
 fn read_friction(table: &Table<'_>) -> Friction {
+    read_coefficients(table).with_load(table.number_or("load_exponent", 0.0, ranges::LOAD_EXPONENT))
+}
+
+fn read_coefficients(table: &Table<'_>) -> Friction {
     if !table.is_table("friction") {
         return Friction::of(table.number("friction", ranges::FRICTION));
     }
     let both = table.table("friction");
-    let friction =
-        Friction { rest: both.number("rest", ranges::FRICTION), sliding: both.number("sliding", ranges::FRICTION) };
+    let friction = Friction {
+        sliding: both.number("sliding", ranges::FRICTION),
+        ..Friction::of(both.number("rest", ranges::FRICTION))
+    };
     if friction.sliding > friction.rest && !both.is_wrong("rest") {
         both.complain("sliding", format!("{} is more than the {} at rest", friction.sliding, friction.rest));
     }

@@ -6,8 +6,8 @@ use crate::problem::FrictionModel;
 use crate::sim::Parameters;
 use crate::solver::SolverParameters;
 
-const METHODS: [Method; 2] = [Method::Aggregate, Method::Point];
-const PRESSURES: [(Pressure, &str); 3] =
+const CONTACT_METHODS: [Method; 2] = [Method::Aggregate, Method::Point];
+const PRESSURE_LAWS: [(Pressure, &str); 3] =
     [(Pressure::NonUniform, "nonuniform"), (Pressure::Depth, "depth"), (Pressure::Uniform, "uniform")];
 const REFACTORS: [(Refactor, &str); 3] =
     [(Refactor::Always, "always"), (Refactor::Drift, "drift"), (Refactor::Never, "never")];
@@ -33,9 +33,9 @@ fn read_contact(root: &Table<'_>) -> ContactParameters {
     let default = ContactParameters::default();
     let Some(table) = root.table_if_any("contact") else { return default };
     let contact = ContactParameters {
-        method: word_or(&table, "method", default.method, &METHODS.map(|m| (m, m.name()))),
+        method: word_or(&table, "method", default.method, &CONTACT_METHODS.map(|m| (m, m.name()))),
         friction: word_or(&table, "friction", default.friction, &FrictionModel::ALL.map(|f| (f, f.name()))),
-        pressure: word_or(&table, "pressure", default.pressure, &PRESSURES),
+        pressure: word_or(&table, "pressure", default.pressure, &PRESSURE_LAWS),
         patches: table.flag_or("patches", default.patches),
         split: table.flag_or("split", default.split),
         split_angle: table

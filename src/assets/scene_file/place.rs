@@ -3,14 +3,14 @@ use crate::assets::table::{Table, listed};
 use crate::math::{Pose, Quat, Vec3};
 
 /// The ways to give an orientation.
-const ROTATIONS: [&str; 3] = ["rotation", "quaternion", "axis_angle"];
+const ROTATION_KEYS: [&str; 3] = ["rotation", "quaternion", "axis_angle"];
 
 /// Reads `position` and one of the rotations; missing values keep their defaults.
 pub fn read_place(table: &Table<'_>, held: &Pose) -> Pose {
     let position = table.numbers_or("position", held.translation.vector.into(), ranges::PLACE);
-    let named: Vec<&str> = ROTATIONS.into_iter().filter(|key| table.has(key)).collect();
+    let named: Vec<&str> = ROTATION_KEYS.into_iter().filter(|key| table.has(key)).collect();
     if let [_, second, ..] = named.as_slice() {
-        table.complain(second, format!("expected one of {}, found {} of them", listed(&ROTATIONS), named.len()));
+        table.complain(second, format!("expected one of {}, found {} of them", listed(&ROTATION_KEYS), named.len()));
     }
     let rotation = match named.first() {
         // About X, then Y, then Z, each fixed in the world.

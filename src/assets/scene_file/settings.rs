@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::assets::table::{Document, Entry, Table, Value, listed, nearest, unknown};
+use crate::assets::table::{Document, Table, TableEntry, Value, listed, nearest, unknown};
 
 /// An override of a scene parameter: `dt=0.005`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,14 +74,14 @@ pub fn setting_keys() -> impl Iterator<Item = &'static str> {
 /// Writes settings into the document of a scene, so that they are checked like its own values.
 pub fn apply(document: &mut Document, settings: &[Setting]) {
     for setting in settings {
-        let entry = Entry::loose(&format!("--set {setting}"), &setting.value);
+        let entry = TableEntry::loose(&format!("--set {setting}"), &setting.value);
         if let Err(message) = apply_one(document, setting, &entry) {
             document.note(&entry.source, 0, String::new(), message);
         }
     }
 }
 
-fn apply_one(document: &mut Document, setting: &Setting, entry: &Entry) -> Result<(), String> {
+fn apply_one(document: &mut Document, setting: &Setting, entry: &TableEntry) -> Result<(), String> {
     let (name, place) = KEYS
         .iter()
         .find_map(|(pattern, place)| Some((matched(pattern, &setting.key)?, *place)))

@@ -10,28 +10,28 @@ use crate::assets::problem::{Problem, Problems, line_column};
 
 /// Origin of values for messages: a file's name and text, or only a name.
 #[derive(Debug)]
-pub struct Source {
+pub struct DocumentSource {
     pub file: PathBuf,
     pub text: Option<String>,
 }
 
 /// A value and its origin.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct TableEntry {
     pub value: Value,
-    pub source: Rc<Source>,
+    pub source: Rc<DocumentSource>,
     /// Offsets of the value and of its key (the same if it has none).
     pub offset: usize,
     pub key_offset: usize,
 }
 
-impl Entry {
+impl TableEntry {
     /// A value without a file; the name is used in messages. Text that is not TOML is taken as a string, so that words
     /// need no quotes on a command line.
     pub fn loose(name: &str, value: &str) -> Self {
         let text = format!("value = {value}");
         let (table, errors) = DeTable::parse_recoverable(&text);
-        let source = Rc::new(Source { file: name.into(), text: None });
+        let source = Rc::new(DocumentSource { file: name.into(), text: None });
         let value = match tree(table.get_ref(), &source) {
             Value::Table(mut entries) if errors.is_empty() && entries.len() == 1 => {
                 entries.remove("value").map_or(Value::Text(value.into()), |entry| entry.value)
@@ -48,8 +48,8 @@ pub enum Value {
     Number(f64),
     Text(String),
     Bool(bool),
-    List(Vec<Entry>),
-    Table(BTreeMap<String, Entry>),
+    List(Vec<TableEntry>),
+    Table(BTreeMap<String, TableEntry>),
     Other(&'static str),
 }
 
@@ -78,7 +78,7 @@ impl Value {
 /// A document: the tree of a file, or of several merged files.
 #[derive(Debug)]
 pub struct Document {
-    root: Entry,
+    root: TableEntry,
     problems: RefCell<Vec<Problem>>,
     /// Paths of invalid values.
     wrong: RefCell<BTreeSet<String>>,
@@ -96,14 +96,14 @@ impl Document {
             };
             return Err(Problems(errors.iter().map(problem).collect()));
         }
-        let source = Rc::new(Source { file: file.into(), text: Some(text.into()) });
-        let root = Entry { value: tree(table.get_ref(), &source), source, offset: 0, key_offset: 0 };
+        let source = Rc::new(DocumentSource { file: file.into(), text: Some(text.into()) });
+        let root = TableEntry { value: tree(table.get_ref(), &source), source, offset: 0, key_offset: 0 };
         Ok(Self { root, problems: RefCell::default(), wrong: RefCell::default() })
     }
 
     /// Merges this document over another: tables are merged, other values replaced.
     pub fn over(mut self, base: Document) -> Self {
-        fn lay(over: Entry, base: Entry) -> Entry {
+        fn lay(over: TableEntry, base: TableEntry) -> TableEntry {
             let value = match (over.value, base.value) {
                 (Value::Table(entries), Value::Table(mut table)) => {
                     for (key, entry) in entries {
@@ -117,7 +117,7 @@ impl Document {
                 }
                 (value, _) => value,
             };
-            Entry { value, ..over }
+            TableEntry { value, ..over }
         }
         self.root = lay(self.root, base.root);
         self
@@ -125,12 +125,12 @@ impl Document {
 
     /// Sets a value at a path and creates the tables on the way. If a value that is not a table is in the way, nothing
     /// happens: the reader of the table reports it.
-    pub fn set(&mut self, path: &[&str], entry: Entry) {
+    pub fn set(&mut self, path: &[&str], entry: TableEntry) {
         let Some((last, above)) = path.split_last() else { return };
         let mut at = &mut self.root;
         for key in above {
             let Value::Table(entries) = &mut at.value else { return };
-            let table = || Entry { value: Value::Table(BTreeMap::new()), ..entry.clone() };
+            let table = || TableEntry { value: Value::Table(BTreeMap::new()), ..entry.clone() };
             at = entries.entry((*key).into()).or_insert_with(table);
         }
         if let Value::Table(entries) = &mut at.value {
@@ -153,7 +153,7 @@ impl Document {
     }
 
     /// Reports a problem at a position.
-    pub fn note(&self, source: &Source, offset: usize, key: String, message: String) {
+    pub fn note(&self, source: &DocumentSource, offset: usize, key: String, message: String) {
         let (line, column) = source.text.as_ref().map_or((0, 0), |text| line_column(text, offset));
         self.problems.borrow_mut().push(Problem { file: source.file.clone(), line, column, key, message });
     }
@@ -185,8 +185,8 @@ impl Document {
     }
 }
 
-fn tree(table: &DeTable<'_>, source: &Rc<Source>) -> Value {
-    fn convert(value: &DeValue<'_>, source: &Rc<Source>) -> Value {
+fn tree(table: &DeTable<'_>, source: &Rc<DocumentSource>) -> Value {
+    fn convert(value: &DeValue<'_>, source: &Rc<DocumentSource>) -> Value {
         match value {
             DeValue::String(text) => Value::Text(text.to_string()),
             DeValue::Integer(n) => match i64::from_str_radix(&n.as_str().replace('_', ""), n.radix()) {
@@ -200,7 +200,7 @@ fn tree(table: &DeTable<'_>, source: &Rc<Source>) -> Value {
             DeValue::Boolean(b) => Value::Bool(*b),
             DeValue::Datetime(_) => Value::Other("a date"),
             DeValue::Array(list) => {
-                let entry = |v: &toml::Spanned<DeValue<'_>>| Entry {
+                let entry = |v: &toml::Spanned<DeValue<'_>>| TableEntry {
                     value: convert(v.get_ref(), source),
                     source: source.clone(),
                     offset: v.span().start,
@@ -215,7 +215,7 @@ fn tree(table: &DeTable<'_>, source: &Rc<Source>) -> Value {
         let (name, (offset, key_offset)): (&std::borrow::Cow<'_, str>, _) =
             (key.get_ref(), (value.span().start, key.span().start));
         let value = convert(value.get_ref(), source);
-        (name.to_string(), Entry { value, source: source.clone(), offset, key_offset })
+        (name.to_string(), TableEntry { value, source: source.clone(), offset, key_offset })
     };
     Value::Table(table.iter().map(entry).collect())
 }

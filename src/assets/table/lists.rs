@@ -1,7 +1,7 @@
 //! Lists, and tables in lists or by name.
 
-use super::{Entry, Table, Value};
-use crate::hand::ranges::Range;
+use super::{Table, TableEntry, Value};
+use crate::math::Range;
 use crate::math::Vec3;
 
 impl<'a> Table<'a> {
@@ -32,7 +32,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    fn checked_list<const N: usize>(&self, entry: &Entry, key: &str, wanted: &str, range: Range) -> [f64; N] {
+    fn checked_list<const N: usize>(&self, entry: &TableEntry, key: &str, wanted: &str, range: Range) -> [f64; N] {
         match &entry.value {
             Value::List(list) if list.len() == N => {
                 std::array::from_fn(|i| self.checked(&list[i], format!("{key}[{i}]"), range))
@@ -54,7 +54,7 @@ impl<'a> Table<'a> {
         let wanted = format!("{M} lists of {N} numbers");
         let path = self.key_path(key);
         match self.get(key) {
-            Some(Entry { value: Value::List(list), .. }) if list.len() == M => {
+            Some(TableEntry { value: Value::List(list), .. }) if list.len() == M => {
                 std::array::from_fn(|i| self.checked_list(&list[i], &format!("{path}[{i}]"), &row, range))
             }
             Some(entry) => {
@@ -72,7 +72,7 @@ impl<'a> Table<'a> {
     pub fn points(&self, key: &str, range: Range) -> Vec<Vec3> {
         let row = format!("a list of 3 numbers, each {}", range);
         let path = self.key_path(key);
-        let point = |(i, entry): (usize, &Entry)| {
+        let point = |(i, entry): (usize, &TableEntry)| {
             Vec3::from(self.checked_list::<3>(entry, &format!("{path}[{i}]"), &row, range))
         };
         self.list(key, "a list of points").iter().enumerate().map(point).collect()
@@ -96,7 +96,7 @@ impl<'a> Table<'a> {
             return Vec::new();
         }
         let path = self.key_path(key);
-        let table = |(i, entry): (usize, &'a Entry)| {
+        let table = |(i, entry): (usize, &'a TableEntry)| {
             let path = format!("{path}[{i}]");
             if !matches!(entry.value, Value::Table(_)) {
                 self.note_value(entry, path.clone(), format!("expected a table, found {}", entry.value.kind()));
@@ -114,9 +114,9 @@ impl<'a> Table<'a> {
         entries.into_iter().map(|(name, _)| (name.as_str(), names.table(name))).collect()
     }
 
-    fn list(&self, key: &str, wanted: &str) -> &'a [Entry] {
+    fn list(&self, key: &str, wanted: &str) -> &'a [TableEntry] {
         match self.get(key) {
-            Some(Entry { value: Value::List(list), .. }) => list,
+            Some(TableEntry { value: Value::List(list), .. }) => list,
             Some(entry) => {
                 let found = entry.value.kind();
                 self.note_value(entry, self.key_path(key), format!("expected {wanted}, found {found}"));

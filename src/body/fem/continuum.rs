@@ -3,8 +3,9 @@ use super::element::{Element, Lame, cofactor};
 use super::factor::Factor;
 use super::lanes::Lanes;
 use super::matrix::{BlockMatrix, BlockPattern};
+use super::relaxation::{Branches, Relaxation};
 use crate::hand::Material;
-use crate::math::{Mat3, Vec3};
+use crate::math::{Mat3, StateHash, Vec3};
 use crate::mesh::TetMesh;
 
 /// When a soft body updates and factors its system matrix. Elastic forces are exact in every step; the matrix
@@ -41,6 +42,14 @@ const FAR: f64 = 0.3;
 /// `tr S` above which the stiffness of an element depends on its stretch.
 const TORN: f64 = 3.05;
 
+/// `φ` of strain limiting above which its slope enters the stiffness.
+const NOTICED: f64 = 1.02;
+
+/// Ratios of `φ` to that of the stiffness above which the latter is computed again: of a larger one, for stability, and of a smaller one, so that a
+/// step is not too slow.
+const STIFFER: f64 = 1.3;
+const SOFTER: f64 = 2.0;
+
 /// A tetrahedral body in its own frame: the constant part.
 #[derive(Clone, Debug)]
 pub struct Continuum {
@@ -57,6 +66,9 @@ pub struct Continuum {
     slots: Vec<[u32; 16]>,
     pattern: BlockPattern,
     material: Material,
+    /// `β` of strain limiting.
+    stiffening: f64,
+    relaxation: Option<Relaxation>,
 }
 
 /// Its state and working memory.
@@ -70,6 +82,8 @@ pub struct ContinuumState {
     turns: Vec<Turns>,
     strains: Vec<Strains>,
     forces: Vec<Vec3>,
+    /// Forces of relaxation, if the body relaxes.
+    branches: Branches,
     /// Rotations and strains of the stiffness.
     stiffness: BlockMatrix,
     stiffness_turns: Vec<Turns>,
@@ -115,7 +129,29 @@ impl Continuum {
             })
             .collect();
         let groups = grouped(&elements);
-        Self { elements, groups, rest: mesh.nodes.clone(), unknown, free, masses, slots, pattern, material }
+        Self {
+            elements,
+            groups,
+            rest: mesh.nodes.clone(),
+            unknown,
+            free,
+            masses,
+            slots,
+            pattern,
+            material,
+            stiffening: 0.0,
+            relaxation: None,
+        }
+    }
+
+    /// The same body with strain limiting, see [`Element`]; zero is linear.
+    pub fn stiffened(self, stiffening: f64) -> Self {
+        Self { stiffening, ..self }
+    }
+
+    /// The same body with viscoelastic relaxation.
+    pub fn relaxing(self, relaxation: Option<Relaxation>) -> Self {
+        Self { relaxation, ..self }
     }
 
     /// The body at rest.
@@ -127,6 +163,7 @@ impl Continuum {
             turns: vec![UNTURNED; groups],
             strains: vec![Strains::default(); groups],
             forces: vec![Vec3::zeros(); self.rest.len()],
+            branches: Branches::at_rest(if self.relaxation.is_some() { self.rest.len() } else { 0 }),
             stiffness: BlockMatrix::zeros(&self.pattern),
             stiffness_turns: vec![UNTURNED; groups],
             stiffness_strains: vec![Strains::default(); groups],
@@ -174,8 +211,13 @@ impl Continuum {
         &self.material
     }
 
+    /// Pattern of the blocks of the stiffness.
+    pub(super) fn pattern(&self) -> &BlockPattern {
+        &self.pattern
+    }
+
     fn lame(&self) -> Lame {
-        Lame { lambda: self.material.lambda(), mu: self.material.mu() }
+        Lame { stiffening: self.stiffening, ..Lame::linear(self.material.lambda(), self.material.mu()) }
     }
 
     fn corners(&self, element: &Element, displacement: &[Vec3]) -> [Vec3; 4] {
@@ -184,7 +226,8 @@ impl Continuum {
 
     /// Factor on `M` and on `K` in `A = M + h D + h² K` with Rayleigh damping `D = α M + β K`.
     fn system_factors(&self, h: f64) -> (f64, f64) {
-        (1.0 + h * self.material.damping_mass, h * self.material.damping_stiffness + h * h)
+        let relaxation = self.relaxation.map_or(1.0, |law| law.stiffness_factor(h));
+        (1.0 + h * self.material.damping_mass, h * self.material.damping_stiffness + h * h * relaxation)
     }
 
     /// Rotations and elastic forces in the current state.
@@ -210,9 +253,19 @@ impl Continuum {
             let rotation = turn_of(&state.turns[group], lane).to_rotation_matrix().into_inner();
             let gradients = element.turned_gradients(&rotation);
             let (stretch, volume) = (state.strains[group].stretch.0[lane], state.strains[group].volume.0[lane]);
-            let mut stiffening = Element::stiffening(&lame, stretch, volume, 0.0);
+            let own = lame.scaled(state.strains[group].limiting.0[lane]);
+            let mut stiffening = Element::stiffening(&own, stretch, volume, 0.0);
             for (k, &slot) in slots.iter().enumerate().filter(|(_, slot)| **slot != u32::MAX) {
-                blocks[slot as usize] += element.warped_block(&lame, stiffening.twist, &gradients, k / 4, k % 4);
+                blocks[slot as usize] += element.warped_block(&own, stiffening.twist, &gradients, k / 4, k % 4);
+            }
+            if own.mu > NOTICED * lame.mu {
+                let f = element.deformation(&self.corners(element, &state.displacement));
+                let stress = Element::linear_stress(&lame, &f, &rotation);
+                let slope = lame.limit(Element::strain(&lame, &f, &rotation)).slope / lame.mu;
+                let loads = element.gradients.map(|g| stress * g);
+                for (k, &slot) in slots.iter().enumerate().filter(|(_, slot)| **slot != u32::MAX) {
+                    blocks[slot as usize] += element.limiting_block(slope, &loads, k / 4, k % 4);
+                }
             }
             if volume < Element::CRUSHED {
                 let f = element.deformation(&self.corners(element, &state.displacement));
@@ -244,6 +297,14 @@ impl Continuum {
     fn has_stiffened(&self, state: &ContinuumState) -> bool {
         let lame = self.lame();
         let modulus = lame.lambda + 2.0 * lame.mu;
+        if self.stiffening > 0.0 {
+            let stale = |(now, then): (&Strains, &Strains)| {
+                now.limiting.any(then.limiting, |now, then| now > STIFFER * then || then > SOFTER * now)
+            };
+            if state.strains.iter().zip(&state.stiffness_strains).any(stale) {
+                return true;
+            }
+        }
         state.strains.iter().zip(&state.stiffness_strains).any(|(now, then)| {
             let crushed = now.volume.any(then.volume, |a, b| a.min(b) < Element::CRUSHED);
             let torn = now.stretch.any(then.stretch, |a, b| a.max(b) > TORN);
@@ -262,6 +323,9 @@ impl Continuum {
     /// Computes the elastic forces, and updates the factor according to the policy.
     pub fn prepare(&self, state: &mut ContinuumState, h: f64, policy: &RefactorPolicy) {
         self.compute_forces(state);
+        if let Some(law) = &self.relaxation {
+            state.branches.follow(law, h, &mut state.forces);
+        }
         let stale = match policy.when {
             Refactor::Always => true,
             Refactor::Drift => self.has_turned(state, policy.drift.min(FAR)),
@@ -398,9 +462,24 @@ impl ContinuumState {
         self.velocity = velocity;
     }
 
+    /// The stiffness at the last linearisation.
+    pub(super) fn stiffness(&self) -> &BlockMatrix {
+        &self.stiffness
+    }
+
+    /// The same, to be changed.
+    pub(super) fn stiffness_mut(&mut self) -> &mut BlockMatrix {
+        &mut self.stiffness
+    }
+
     /// Rotation of an element at the last evaluation.
     fn rotation(&self, element: usize) -> Mat3 {
         turn_of(&self.turns[element / 4], element % 4).to_rotation_matrix().into_inner()
+    }
+
+    /// Mixes the forces of relaxation into a hash.
+    pub fn hash_relaxation(&self, hash: &mut StateHash) {
+        self.branches.hash_into(hash);
     }
 
     /// Applies `A⁻¹` to consecutive right-hand sides.

@@ -26,11 +26,13 @@ pub struct Strains {
     pub stretch: Lanes,
     /// `det F`.
     pub volume: Lanes,
+    /// `φ` of strain limiting.
+    pub limiting: Lanes,
 }
 
 impl Default for Strains {
     fn default() -> Self {
-        Self { stretch: Lanes::all(3.0), volume: Lanes::all(1.0) }
+        Self { stretch: Lanes::all(3.0), volume: Lanes::all(1.0), limiting: Lanes::all(1.0) }
     }
 }
 
@@ -105,14 +107,16 @@ fn add_forces_body(
         let (r, stretch) = rotations(&f, turn);
         // First Piola–Kirchhoff stress times the volume.
         let spherical = lambda * (stretch - Lanes::all(3.0));
+        let limiting = limiting(lame, &f, &r, &stretch);
+        let weight = group.volume * limiting;
         let mut stress: [[Lanes; 3]; 3] = std::array::from_fn(|i| {
-            std::array::from_fn(|j| group.volume * (two_mu * (f[i][j] - r[i][j]) + spherical * r[i][j]))
+            std::array::from_fn(|j| weight * (two_mu * (f[i][j] - r[i][j]) + spherical * r[i][j]))
         });
         let volume = determinant(&f);
         if volume.any(Lanes::all(Element::CRUSHED), |j, limit| j < limit) {
             add_pressure(&f, &volume, &group.volume, lame, &mut stress);
         }
-        *strain = Strains { stretch, volume };
+        *strain = Strains { stretch, volume, limiting };
         group.scatter(&stress, forces);
     }
 }
@@ -159,6 +163,24 @@ impl ElementGroup {
             }
         }
     }
+}
+
+/// `φ` of strain limiting, for `F`, `R` and `tr S`.
+#[inline(always)]
+fn limiting(lame: &Lame, f: &[[Lanes; 3]; 3], r: &[[Lanes; 3]; 3], stretch: &Lanes) -> Lanes {
+    if lame.stiffening <= 0.0 {
+        return Lanes::all(1.0);
+    }
+    let volumetric = *stretch - Lanes::all(3.0);
+    let mut w = Lanes::all(0.5 * lame.lambda / lame.mu) * volumetric * volumetric;
+    for i in 0..3 {
+        for j in 0..3 {
+            let d = f[i][j] - r[i][j];
+            w = w + d * d;
+        }
+    }
+    let x = (Lanes::all(0.25 * lame.stiffening) * w).at_most(Lame::MOST) + Lanes::all(1.0);
+    (x * x) * (x * x)
 }
 
 /// Adds the stress of the volume barrier for compressed elements, which are rare.

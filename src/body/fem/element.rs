@@ -25,6 +25,26 @@ use crate::math::{Mat3, Vec3, polar_from, skew};
 /// ```
 ///
 /// continued with constant slope beyond [`Element::FULL`], so that the force is finite in any state.
+///
+/// # Strain limiting
+///
+/// Tissue is soft at first touch and stiffens fast under load. With `E₀ = V μ w` the energy above, and so `w = |F − R|² + λ/(2 μ) tr²(S − I)`,
+/// and a coefficient `β`, [`Lame::stiffening`],
+///
+/// ```text
+/// E = V μ 4/(5 β) ((1 + β w/4)⁵ − 1),      P = φ P₀,   φ(w) = (1 + β w/4)⁴.
+/// ```
+///
+/// It is the exponential energy of Fung (1993), `φ = exp(β w)`, with the power that approaches it, so that it needs no
+/// transcendental function and grows more slowly where strains are extreme. Perez et al. (2013) limit the strain of
+/// fingers by constraints instead; an energy needs no further unknowns. `β = 0` is the linear material. `P` is the gradient for any
+/// `φ`, because `R` is stationary. `w` is convex in `S` and `φ` increases, so `E` is as convex as `E₀`. With `∂w/∂F = P₀/μ` the derivative is
+///
+/// ```text
+/// δP = φ δP₀ + φ'/μ (P₀ : δF) P₀.
+/// ```
+///
+/// `φ` is constant beyond [`Lame::STIFFEST`], so that forces and stiffness are bounded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Element {
     /// Its nodes.
@@ -42,11 +62,57 @@ pub struct Lame {
     pub lambda: f64,
     /// μ.
     pub mu: f64,
+    /// `β` of strain limiting; zero for a linear material.
+    pub stiffening: f64,
+}
+
+/// Strain limiting at some strain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StrainLimit {
+    /// `∫ φ dw`.
+    pub energy: f64,
+    /// `φ`.
+    pub factor: f64,
+    /// `φ'`.
+    pub slope: f64,
+}
+
+impl Lame {
+    /// Maximum of `φ`.
+    pub const STIFFEST: f64 = 256.0;
+
+    /// `β w / 4` at the maximum of `φ`: its fourth root less one.
+    pub const MOST: f64 = 3.0;
+
+    /// A linear material.
+    pub fn linear(lambda: f64, mu: f64) -> Self {
+        Self { lambda, mu, stiffening: 0.0 }
+    }
+
+    /// Strain limiting at `w`.
+    pub fn limit(&self, w: f64) -> StrainLimit {
+        let b = 0.25 * self.stiffening;
+        if b <= 0.0 {
+            return StrainLimit { energy: w, factor: 1.0, slope: 0.0 };
+        }
+        let x = (b * w).min(Self::MOST);
+        let square = (1.0 + x) * (1.0 + x);
+        // ((1 + x)⁵ − 1) / 5 without cancellation.
+        let whole = x * (1.0 + x * (2.0 + x * (2.0 + x * (1.0 + 0.2 * x))));
+        let factor = square * square;
+        let slope = if b * w < Self::MOST { 4.0 * b * square * (1.0 + x) } else { 0.0 };
+        StrainLimit { energy: whole / b + (w - x / b) * factor, factor, slope }
+    }
+
+    /// The material with both moduli scaled.
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self { lambda: factor * self.lambda, mu: factor * self.mu, ..*self }
+    }
 }
 
 /// Barrier pressure: its energy per volume, J/m³, the pressure, Pa, and its slope `−∂p/∂J`, Pa.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Pressure {
+pub struct BarrierPressure {
     /// Energy per volume at rest.
     pub energy: f64,
     /// The pressure.
@@ -96,24 +162,34 @@ impl Element {
 
     /// Elastic energy, J.
     pub fn energy(&self, material: &Lame, f: &Mat3, r: &Mat3) -> f64 {
-        let stretch = (r.transpose() * f).trace() - 3.0;
         let pressure = Self::pressure(material, f.determinant());
-        self.volume
-            * (material.mu * (f - r).norm_squared() + 0.5 * material.lambda * stretch * stretch + pressure.energy)
+        self.volume * (material.mu * material.limit(Self::strain(material, f, r)).energy + pressure.energy)
+    }
+
+    /// `w`, the measure of strain of strain limiting.
+    pub fn strain(material: &Lame, f: &Mat3, r: &Mat3) -> f64 {
+        let stretch = (r.transpose() * f).trace() - 3.0;
+        (f - r).norm_squared() + 0.5 * material.lambda / material.mu * stretch * stretch
+    }
+
+    /// `P₀`, the stress without strain limiting.
+    pub fn linear_stress(material: &Lame, f: &Mat3, r: &Mat3) -> Mat3 {
+        let stretch = (r.transpose() * f).trace() - 3.0;
+        2.0 * material.mu * (f - r) + material.lambda * stretch * r
     }
 
     /// The barrier pressure at a volume ratio `J`.
-    pub fn pressure(material: &Lame, j: f64) -> Pressure {
+    pub fn pressure(material: &Lame, j: f64) -> BarrierPressure {
         let e = 1.0 - j / Self::CRUSHED;
         if e <= 0.0 {
-            return Pressure::default();
+            return BarrierPressure::default();
         }
         let modulus = material.lambda + 2.0 * material.mu;
         let (full, left) = (e.min(Self::FULL), 1.0 - e.min(Self::FULL));
         let (energy, force) = (-0.5 * full * full - full - left.ln(), full * full / left);
         let slope = full * (2.0 - full) / (left * left);
         let more = e - full;
-        Pressure {
+        BarrierPressure {
             energy: modulus * Self::CRUSHED * (energy + force * more + 0.5 * slope * more * more),
             force: modulus * (force + slope * more),
             slope: modulus / Self::CRUSHED * slope,
@@ -124,7 +200,7 @@ impl Element {
     /// stretched element has the
     /// stiffness `2 μ + 3 (λ (tr S − 3) − 2 μ) / tr S`, of which up to `μ` may be omitted.
     pub fn stiffening(material: &Lame, stretch: f64, j: f64, norm: f64) -> Stiffening {
-        let Lame { lambda, mu } = *material;
+        let Lame { lambda, mu, .. } = *material;
         let twist = if stretch > 3.0 { mu + 3.0 * (lambda * (stretch - 3.0) - 2.0 * mu) / stretch } else { 0.0 };
         let pressure = Self::pressure(material, j);
         Stiffening { twist: twist.max(0.0), volume: pressure.slope, any: pressure.force * norm }
@@ -132,8 +208,8 @@ impl Element {
 
     /// First Piola–Kirchhoff stress, Pa.
     pub fn stress(&self, material: &Lame, f: &Mat3, r: &Mat3) -> Mat3 {
-        let stretch = (r.transpose() * f).trace() - 3.0;
-        let elastic = 2.0 * material.mu * (f - r) + material.lambda * stretch * r;
+        let factor = material.limit(Self::strain(material, f, r)).factor;
+        let elastic = factor * Self::linear_stress(material, f, r);
         match Self::pressure(material, f.determinant()).force {
             0.0 => elastic,
             pressure => elastic - pressure * cofactor(f),
@@ -174,6 +250,11 @@ impl Element {
         self.volume * (stiffening.volume * c[a] * c[b].transpose() + Mat3::from_diagonal_element(all))
     }
 
+    /// Contribution of the slope of strain limiting to a block, with `s_a = P₀ g_a`: `V φ'/μ s_a s_bᵀ`.
+    pub fn limiting_block(&self, weight: f64, s: &[Vec3; 4], a: usize, b: usize) -> Mat3 {
+        (self.volume * weight) * s[a] * s[b].transpose()
+    }
+
     /// The complete warped stiffness.
     pub fn warped_stiffness(&self, material: &Lame, r: &Mat3) -> [[Mat3; 4]; 4] {
         let g = self.turned_gradients(r);
@@ -189,6 +270,8 @@ impl Element {
         let spin = (Mat3::from_diagonal_element(s.trace()) - 0.5 * (s + s.transpose())).try_inverse()?;
         let geometric = material.lambda * (s.trace() - 3.0) - 2.0 * material.mu;
         let (pressure, cof) = (Self::pressure(material, f.determinant()), cofactor(f));
+        let limit = material.limit(Self::strain(material, f, r));
+        let linear = Self::linear_stress(material, f, r);
         let mut blocks = [[Mat3::zeros(); 4]; 4];
         for b in 0..4 {
             for i in 0..3 {
@@ -197,6 +280,7 @@ impl Element {
                 let axial = Vec3::new(t[(2, 1)] - t[(1, 2)], t[(0, 2)] - t[(2, 0)], t[(1, 0)] - t[(0, 1)]);
                 let dr = r * skew(&(spin * axial));
                 let mut dp = 2.0 * material.mu * df + material.lambda * t.trace() * r + geometric * dr;
+                dp = limit.factor * dp + limit.slope / material.mu * linear.dot(&df) * linear;
                 // The cofactor is quadratic in `F`.
                 let dcof = 0.5 * (cofactor(&(f + df)) - cofactor(&(f - df)));
                 dp += pressure.slope * cof.dot(&df) * cof - pressure.force * dcof;
@@ -221,7 +305,8 @@ mod tests {
     use crate::math::exp;
     use proptest::prelude::*;
 
-    const RUBBER: Lame = Lame { lambda: 3.0, mu: 1.0 };
+    const RUBBER: Lame = Lame { lambda: 3.0, mu: 1.0, stiffening: 0.0 };
+    const FLESH: Lame = Lame { stiffening: 4.0, ..RUBBER };
 
     fn vector(limit: f64) -> impl Strategy<Value = Vec3> {
         [-limit..limit, -limit..limit, -limit..limit].prop_map(|[x, y, z]| Vec3::new(x, y, z))
@@ -231,25 +316,40 @@ mod tests {
         [Vec3::new(0.1, 0.0, -0.1), Vec3::new(1.0, 0.2, 0.0), Vec3::new(-0.1, 0.9, 0.1), Vec3::new(0.2, 0.1, 1.1)]
     }
 
-    fn force_at(element: &Element, corners: &[Vec3; 4]) -> [Vec3; 4] {
+    fn force_at(element: &Element, material: &Lame, corners: &[Vec3; 4]) -> [Vec3; 4] {
         let f = element.deformation(corners);
-        element.forces(&RUBBER, &f, &element.rotation(corners, &Mat3::identity()))
+        element.forces(material, &f, &element.rotation(corners, &Mat3::identity()))
+    }
+
+    /// The factor is the derivative of the energy over the strain, before and beyond its maximum.
+    #[test]
+    fn strain_limiting_is_the_derivative_of_its_energy() {
+        for w in [0.0, 1e-6, 0.01, 0.3, 1.5, 2.9, 3.1, 20.0] {
+            let (limit, e) = (FLESH.limit(w), 1e-6);
+            let [plus, minus] = [FLESH.limit(w + e), FLESH.limit((w - e).max(0.0))];
+            let way = w + e - (w - e).max(0.0);
+            assert!(((plus.energy - minus.energy) / way - limit.factor).abs() < 1e-4 * limit.factor, "{w}");
+            assert!(((plus.factor - minus.factor) / way - limit.slope).abs() < 1e-4 * (1.0 + limit.slope), "{w}");
+            assert_eq!(RUBBER.limit(w), StrainLimit { energy: w, factor: 1.0, slope: 0.0 });
+        }
+        assert_eq!(FLESH.limit(100.0).factor, Lame::STIFFEST);
     }
 
     proptest! {
         /// Forces are the gradient of the energy, at any deformation.
         #[test]
-        fn forces_are_the_gradient_of_the_energy(turn in vector(1.0), moves in [vector(0.2), vector(0.2), vector(0.2), vector(0.2)]) {
+        fn forces_are_the_gradient_of_the_energy(turn in vector(1.0), moves in [vector(0.2), vector(0.2), vector(0.2), vector(0.2)], flesh: bool) {
+            let material = if flesh { FLESH } else { RUBBER };
             let element = Element::new([0, 1, 2, 3], &rest());
             let q = exp(&turn);
             let corners: [Vec3; 4] = std::array::from_fn(|a| q * (rest()[a] + moves[a]));
             let energy = |corners: &[Vec3; 4]| {
                 let f = element.deformation(corners);
-                element.energy(&RUBBER, &f, &element.rotation(corners, &q.to_rotation_matrix().into_inner()))
+                element.energy(&material, &f, &element.rotation(corners, &q.to_rotation_matrix().into_inner()))
             };
             let forces = {
                 let f = element.deformation(&corners);
-                element.forces(&RUBBER, &f, &element.rotation(&corners, &q.to_rotation_matrix().into_inner()))
+                element.forces(&material, &f, &element.rotation(&corners, &q.to_rotation_matrix().into_inner()))
             };
             let e = 1e-6;
             for a in 0..4 {
@@ -296,22 +396,23 @@ mod tests {
 
         /// The exact stiffness is the derivative of the forces at any deformation, and symmetric.
         #[test]
-        fn exact_stiffness_is_the_derivative(moves in [vector(0.2), vector(0.2), vector(0.2), vector(0.2)]) {
+        fn exact_stiffness_is_the_derivative(moves in [vector(0.2), vector(0.2), vector(0.2), vector(0.2)], flesh: bool) {
+            let material = if flesh { FLESH } else { RUBBER };
             let element = Element::new([0, 1, 2, 3], &rest());
             let corners: [Vec3; 4] = std::array::from_fn(|a| rest()[a] + moves[a]);
             let f = element.deformation(&corners);
             let r = element.rotation(&corners, &Mat3::identity());
-            let k = element.exact_stiffness(&RUBBER, &f, &r).expect("not crushed");
+            let k = element.exact_stiffness(&material, &f, &r).expect("not crushed");
             let e = 1e-6;
             for b in 0..4 {
                 for i in 0..3 {
                     let (mut plus, mut minus) = (corners, corners);
                     plus[b][i] += e;
                     minus[b][i] -= e;
-                    let (plus, minus) = (force_at(&element, &plus), force_at(&element, &minus));
+                    let (plus, minus) = (force_at(&element, &material, &plus), force_at(&element, &material, &minus));
                     for a in 0..4 {
                         let slope = (plus[a] - minus[a]) / (2.0 * e);
-                        prop_assert!((slope - k[a][b].column(i)).norm() < 1e-8);
+                        prop_assert!((slope - k[a][b].column(i)).norm() < 1e-7);
                         prop_assert!((k[a][b] - k[b][a].transpose()).norm() < 1e-12);
                     }
                 }

@@ -19,7 +19,7 @@ use crate::solver::{add_product, add_scaled};
 const DENSE: usize = 200;
 
 /// Right-hand sides with no more entries than this are multiplied column by column.
-const FEW: usize = 36;
+const FEW_ENTRIES: usize = 36;
 
 /// `A = m M + k K` factored. Solving does not change it, so several threads may solve at once.
 #[derive(Clone)]
@@ -221,7 +221,7 @@ impl Dense {
             for x in rhs.chunks_exact_mut(n) {
                 column.clear();
                 column.resize(n, 0.0);
-                if x.iter().filter(|x| **x != 0.0).count() > FEW {
+                if x.iter().filter(|x| **x != 0.0).count() > FEW_ENTRIES {
                     add_product(x, &self.inverse, [1, n], 1.0, column);
                 } else {
                     for (j, &xj) in x.iter().enumerate().filter(|(_, x)| **x != 0.0) {

@@ -24,6 +24,12 @@ impl Lanes {
         Self(self.0.map(f64::sqrt))
     }
 
+    /// Elementwise minimum with a number.
+    #[inline(always)]
+    pub fn at_most(self, most: f64) -> Self {
+        Self(self.0.map(|x| if x < most { x } else { most }))
+    }
+
     /// Whether a condition holds for any pair of entries.
     #[inline(always)]
     pub fn any(self, other: Self, holds: impl Fn(f64, f64) -> bool) -> bool {

@@ -6,8 +6,12 @@ mod element;
 mod factor;
 mod lanes;
 mod matrix;
+mod relaxation;
+mod statics;
 
 pub use continuum::{Continuum, ContinuumState, Refactor, RefactorPolicy};
-pub use element::{Element, Lame};
+pub use element::{Element, Lame, StrainLimit};
 pub use factor::Factor;
 pub use matrix::{BlockMatrix, BlockPattern};
+pub use relaxation::{BRANCHES, Branches, Relaxation};
+pub use statics::{StaticCompliance, StaticFault};

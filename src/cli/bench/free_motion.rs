@@ -28,7 +28,7 @@ pub fn rows(model: &Arc<HandModel>, steps: u32, json: bool) -> anyhow::Result<Ve
         }
         println!();
     }
-    let row = |(method, _, t): &(&str, &str, Times)| {
+    let row = |(method, _, t): &(&str, &str, FactorTimes)| {
         json!({
             "scenario": "free_motion", "method": method,
             "step_ms": { "median": t.median, "p99": t.p99, "max": t.max },
@@ -39,21 +39,21 @@ pub fn rows(model: &Arc<HandModel>, steps: u32, json: bool) -> anyhow::Result<Ve
 }
 
 /// Times in milliseconds.
-struct Times {
+struct FactorTimes {
     median: f64,
     p99: f64,
     max: f64,
     refactorisations: f64,
 }
 
-fn times(mut samples: Vec<f64>, refactorisations: f64) -> Times {
+fn times(mut samples: Vec<f64>, refactorisations: f64) -> FactorTimes {
     samples.sort_by(f64::total_cmp);
     let at = |part: f64| samples[((samples.len() - 1) as f64 * part).round() as usize];
-    Times { median: at(0.5), p99: at(0.99), max: at(1.0), refactorisations }
+    FactorTimes { median: at(0.5), p99: at(0.99), max: at(1.0), refactorisations }
 }
 
 /// Lower bound of a step: one solve per phalanx with a cached factor (two triangular solves).
-fn floor(model: &Arc<HandModel>, steps: u32) -> anyhow::Result<Times> {
+fn floor(model: &Arc<HandModel>, steps: u32) -> anyhow::Result<FactorTimes> {
     let hand = Hand::new(model.clone(), &HandOptions::default())?;
     let mut systems: Vec<(Factor, Vec<f64>)> = hand.tissues[1..].iter().map(|t| t.model().ready_factor(0.01)).collect();
     let mut samples = Vec::with_capacity(steps as usize);
@@ -71,7 +71,7 @@ fn floor(model: &Arc<HandModel>, steps: u32) -> anyhow::Result<Times> {
 }
 
 /// Steps of a hand that opens and closes twice per second while the palm moves.
-fn free_motion(model: &Arc<HandModel>, when: Refactor, steps: u32) -> anyhow::Result<Times> {
+fn free_motion(model: &Arc<HandModel>, when: Refactor, steps: u32) -> anyhow::Result<FactorTimes> {
     let mut world = World::new(Parameters::default());
     world.parameters.refactor.when = when;
     world.add(Hand::new(model.clone(), &HandOptions::default())?);

@@ -18,8 +18,8 @@ pub fn machine() -> Value {
 
 /// Processor model as reported by the system, if available.
 fn processor() -> Option<String> {
-    let told = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-    let line = told.lines().find(|line| line.starts_with("model name"))?;
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_string())
 }
 

@@ -62,7 +62,7 @@ pub fn advance_seen(scene: &mut Scene, steps: u64, mut look: impl FnMut(&Scene, 
 fn make_step(scene: &mut Scene) -> anyhow::Result<f64> {
     scene.feed();
     let clock = Instant::now();
-    let report = scene.world.step();
+    let report = scene.step();
     let seconds = clock.elapsed().as_secs_f64();
     if let Some(fault) = scene.fault(report.status) {
         bail!("{}: {fault}", scene.name);

@@ -76,12 +76,12 @@ const TABLE: [PaperRow; 6] = [
 ];
 
 /// The methods in the order of the paper's pairs.
-const METHODS: [&str; 2] = ["point", "aggregate"];
+const PAPER_METHODS: [&str; 2] = ["point", "aggregate"];
 
 /// The paper's figures for a scene and a method; `None` if it has none.
 pub fn figures(scenario: &str, method: &str) -> Option<Value> {
     let line = TABLE.iter().find(|line| line.scenario == scenario)?;
-    let place = METHODS.iter().position(|own| *own == method)?;
+    let place = PAPER_METHODS.iter().position(|own| *own == method)?;
     Some(json!({
         "phalanges": line.phalanges,
         "contacts": line.contacts,
@@ -108,7 +108,7 @@ fn compared(line: &PaperRow, rows: &[Value]) -> Option<Value> {
             "mean": pair(&format!("/means_ms/{mean}")),
         })
     };
-    let told = |pair: [f64; 2]| json!({ "point": pair[0], "aggregate": pair[1] });
+    let both = |pair: [f64; 2]| json!({ "point": pair[0], "aggregate": pair[1] });
     let ratio = |a: f64, b: f64| json!(a / b.max(f64::MIN_POSITIVE));
     let ours = |path: &str| ratio(number(point, path), number(aggregate, path));
     let theirs = |pair: [f64; 2]| ratio(pair[0], pair[1]);
@@ -131,9 +131,9 @@ fn compared(line: &PaperRow, rows: &[Value]) -> Option<Value> {
         "paper": {
             "phalanges": line.phalanges,
             "contacts": line.contacts,
-            "constraints": told(line.constraints),
-            "solve_ms": told(line.solve_ms),
-            "step_ms": told(line.step_ms),
+            "constraints": both(line.constraints),
+            "solve_ms": both(line.solve_ms),
+            "step_ms": both(line.step_ms),
         },
         "point_over_aggregate": {
             "ours": {
@@ -170,7 +170,7 @@ pub const HEADS: [&str; 11] = [
 /// The rows of one scene under [`HEADS`]: our medians, 99th percentiles and means, and the paper's means.
 pub fn lines(row: &Value) -> [Vec<String>; 4] {
     let arrow = |path: &str| {
-        let [point, aggregate] = METHODS.map(|method| written(number(row, &format!("{path}/{method}"))));
+        let [point, aggregate] = PAPER_METHODS.map(|method| written(number(row, &format!("{path}/{method}"))));
         format!("{point} → {aggregate}")
     };
     let at = |path: &str| written(number(row, path));
@@ -236,7 +236,7 @@ pub fn lines(row: &Value) -> [Vec<String>; 4] {
 /// Name of a scene in the table, with its failure if there was one.
 pub fn heading(row: &Value) -> String {
     let word = |key: &str| row[key].as_str().unwrap_or_default();
-    let lost = METHODS.into_iter().filter_map(|method| {
+    let lost = PAPER_METHODS.into_iter().filter_map(|method| {
         let time = row["ours"]["lost_at"][method].as_f64()?;
         Some(format!(" ({method}: the object was lost at {time:.2} s)"))
     });

@@ -46,7 +46,7 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 /// Progress over jobs of different weight.
-pub struct Bar {
+pub struct JobProgress {
     progress: Progress,
     started: Instant,
     /// Relative duration of each job.
@@ -57,7 +57,7 @@ pub struct Bar {
 /// Ticks of the whole bar.
 const TICKS: u64 = 10_000;
 
-impl Bar {
+impl JobProgress {
     /// A bar over jobs with the given weights.
     pub fn new(talk: Talk, weights: Vec<f64>) -> Self {
         let progress = Progress::new(talk);
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_line_can_be_shown_again_after_it_was_cleared() {
-        let mut bar = Bar::new(Talk::Quiet, vec![1.0, 1.0]);
+        let mut bar = JobProgress::new(Talk::Quiet, vec![1.0, 1.0]);
         bar.show(0.5, "one");
         bar.finish_job();
         bar.show(0.5, "two");

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use super::measure::{STAGES_NOTE, advance_seen, measure_while, number, steps_of};
 use super::paper;
-use super::progress::Bar;
+use super::progress::JobProgress;
 use super::sample::{Sample, Watcher};
 use crate::assets::{Scene, Setting, load_builtin_scene};
 use crate::cli::page::{Shot, shot};
-use crate::cli::run::summary::Spread;
+use crate::cli::run::summary::TimeStatistics;
 use crate::contact::Method;
 use crate::sim::StageTimes;
 
@@ -61,7 +61,7 @@ const CHANGE_STEPS: u64 = 10;
 
 /// Limits of the measurement of a row.
 #[derive(Clone, Copy)]
-pub struct Budget {
+pub struct RowLimits {
     /// Maximum number of steps.
     pub steps: u64,
     /// Time limit.
@@ -120,7 +120,7 @@ pub fn weights(names: &[&str]) -> anyhow::Result<Vec<f64>> {
 }
 
 /// Measures the last part of shipped scenes, at most half; scenes with hands with both methods.
-pub fn measured(names: &[&str], budget: Budget, json: bool, bar: &mut Bar) -> anyhow::Result<Vec<Measured>> {
+pub fn measured(names: &[&str], budget: RowLimits, json: bool, bar: &mut JobProgress) -> anyhow::Result<Vec<Measured>> {
     let mut all: Vec<Measured> = Vec::new();
     if names.is_empty() {
         return Ok(all);
@@ -166,7 +166,7 @@ fn loaded(name: &str) -> anyhow::Result<Scene> {
 
 /// Measures the end of a scene with one method. The part before is simulated with aggregates, since closing the fingers
 /// with point contacts takes longest. The method changes a few steps before the measurement.
-fn one_row(name: &str, method: Method, budget: Budget, bar: &mut Bar) -> anyhow::Result<Measured> {
+fn one_row(name: &str, method: Method, budget: RowLimits, bar: &mut JobProgress) -> anyhow::Result<Measured> {
     let mut scene = loaded(name)?;
     let all = steps_of(&scene);
     let wanted = budget.steps.min(all - all / 2);
@@ -216,7 +216,7 @@ fn one_row(name: &str, method: Method, budget: Budget, bar: &mut Bar) -> anyhow:
     }
     if method == Method::Aggregate {
         let whole: Vec<f64> = samples.iter().map(|s| 1e-3 * s.step_ms).collect();
-        row["whole_step_ms"] = Spread::of(&whole).as_json();
+        row["whole_step_ms"] = TimeStatistics::of(&whole).as_json();
     }
     let changed = if method == Method::Aggregate { 0 } else { settled - changing as usize };
     Ok(Measured { row, samples, settled, changed, shot: Some(shot(&scene)) })

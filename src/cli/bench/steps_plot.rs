@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 
 use super::scenes::Measured;
+use crate::assets::read_bounded;
 use crate::cli::plot::{Axis, Plot, Scale, Series, Style, svg};
 use crate::cli::{Talk, write_file};
 
@@ -17,6 +18,18 @@ pub struct StepsPlotArguments {
     /// Add the step times of a `run --trace` table to the plot, for comparison; for a single scene only
     #[arg(long, value_name = "TRACE.csv", requires = "plot_steps")]
     beside: Option<PathBuf>,
+}
+
+impl StepsPlotArguments {
+    /// The file to write, if any.
+    pub fn output(&self) -> Option<&Path> {
+        self.plot_steps.as_deref()
+    }
+
+    /// The table to read, if any.
+    pub fn input(&self) -> Option<&PathBuf> {
+        self.beside.as_ref()
+    }
 }
 
 /// Data of the plot, read before the measurement.
@@ -57,9 +70,13 @@ fn plot(own: &[Measured], beside: Option<Series>) -> Plot {
     }
 }
 
+/// Size limit of a table.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// Reads step times from a `run --trace` table.
 fn read_trace(file: &Path) -> anyhow::Result<Series> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let bytes = read_bounded(file, MOST_BYTES).with_context(|| file.display().to_string())?;
+    let text = String::from_utf8(bytes).with_context(|| format!("{} is not a text file", file.display()))?;
     let mut lines = text.lines();
     let heads: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
     let column = |name: &str| {

@@ -7,7 +7,7 @@ const LIFTED: f64 = 50.0;
 
 /// Result of the demo.
 #[derive(Debug, Default)]
-pub struct Ending {
+pub struct DemoEnding {
     /// Lift height of the ball, mm.
     lift: f64,
     /// Segments of the hand in contact with the ball.
@@ -22,7 +22,7 @@ pub struct Ending {
     step: f64,
 }
 
-impl Ending {
+impl DemoEnding {
     /// Evaluates a scene; `start` is the initial position of the ball.
     pub fn of(scene: &Scene, start: &Vec3, deepest: f64, step: f64) -> Self {
         let Some(ball) = scene.rigid(OBJECT) else { return Self::default() };
@@ -71,7 +71,7 @@ impl Ending {
 #[cfg(feature = "viewer")]
 pub fn summarize(scene: &Scene, run: &crate::runtime::live::RunStatistics) -> crate::viewer::window::Card {
     let start = scene.rigid(OBJECT).and_then(|ball| run.starts.get(&ball.id()).copied()).unwrap_or_default();
-    let ending = Ending::of(scene, &start, 1e3 * run.deepest, run.step_ms(0.5));
+    let ending = DemoEnding::of(scene, &start, 1e3 * run.deepest, run.step_ms(0.5));
     crate::viewer::window::Card {
         title: "Ball grasp".into(),
         success: Some(ending.success()),

@@ -1,4 +1,4 @@
-use super::{PARTS, Played};
+use super::{PHASES, Played};
 use crate::cli::bench::machine::machine;
 use crate::cli::bench::measure::number;
 use crate::cli::bench::report::{figures, tables};
@@ -56,7 +56,7 @@ fn drawn(page: &mut Page, played: &Played, pictures: &Result<Vec<Vec<u8>>, Strin
         Err(why) => return page.words("p", &[], &format!("No pictures: {why}.")),
     };
     page.element("div", &[("class", "pictures")], |page| {
-        for ((part, (end, ..)), png) in played.parts.iter().zip(PARTS).zip(pictures) {
+        for ((part, (end, ..)), png) in played.parts.iter().zip(PHASES).zip(pictures) {
             page.element("figure", &[], |page| {
                 page.empty("img", &[("alt", part.done), ("src", &data_uri(png))]);
                 page.words("figcaption", &[], &format!("{} at {end:.1} s", part.done));
@@ -96,7 +96,7 @@ fn times(page: &mut Page, played: &Played) {
             });
         });
     });
-    let bar = |part: &super::Part| Bar {
+    let bar = |part: &super::DemoPhase| Bar {
         name: part.doing.into(),
         parts: figures::stage_medians(&part.row),
         end: format!("{:.2}", number(&part.row, "/step_ms/median")),

@@ -60,12 +60,12 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let profile = open_profile(&arguments.profile)?;
     match &profile.kind {
         DeviceKind::OpenXr => {
-            let target = |side: &str| Target::new(arguments, "hands", side);
+            let target = |side: &str| OutputFile::new(arguments, "hands", side);
             hand_size::run(&profile, &arguments.user, target, &mut listen(&profile)?, talk)
         }
         DeviceKind::Wire(_) if !profile.sensors.is_empty() => {
             let stem = profile.file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            let target = Target::new(arguments, "devices", &stem)?;
+            let target = OutputFile::new(arguments, "devices", &stem)?;
             target.not_over(&profile.file)?;
             let people = People::new(arguments.yes, arguments.countdown, talk);
             glove::run(arguments, &profile, &target, &mut listen(&profile)?, people, talk)
@@ -81,12 +81,12 @@ fn listen(profile: &DeviceProfile) -> anyhow::Result<Ear> {
 }
 
 /// The output file, written completely or not at all.
-struct Target {
+struct OutputFile {
     file: PathBuf,
     force: bool,
 }
 
-impl Target {
+impl OutputFile {
     /// The requested file, or one named after user and device in `folder` if that exists. Fails if the file exists.
     fn new(arguments: &Arguments, folder: &str, device: &str) -> anyhow::Result<Self> {
         let words = arguments.user.to_lowercase();

@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
 
-use super::link::Link;
+use super::link::PortSymlink;
 use crate::assets::{DeviceKind, DeviceProfile, Port};
 use crate::cli::{Talk, interrupt, terminal};
-use crate::devices::emulator::{Emulator, EmulatorSettings, Event, Faults, Placed, Wearer};
+use crate::devices::emulator::{EmulatedWearer, Emulator, EmulatorEvent, EmulatorSettings, Faults, PathCallback};
 use crate::protocol::{self, Format};
 use crate::runtime::open_profile;
 use crate::runtime::{BUILTIN_MOTIONS, HandMotion};
 use crate::tracking::Side;
 
 /// Poll interval for a request to end.
-const LOOK: Duration = Duration::from_millis(100);
+const END_POLL: Duration = Duration::from_millis(100);
 
 /// Arguments of `devices emulate`.
 #[derive(clap::Args)]
@@ -28,7 +28,7 @@ pub struct Arguments {
     motion: String,
     /// Side of the hand [default: that of the profile]
     #[arg(long)]
-    hand: Option<Hand>,
+    hand: Option<EmulatedSide>,
     /// Sample rate in Hz [default: that of the device]
     #[arg(long, value_name = "HZ")]
     rate: Option<f64>,
@@ -49,7 +49,7 @@ pub struct Arguments {
 
 /// Side of the hand.
 #[derive(Clone, Copy, ValueEnum)]
-enum Hand {
+enum EmulatedSide {
     Left,
     Right,
 }
@@ -57,7 +57,7 @@ enum Hand {
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let mut profile = open_profile(&arguments.device)?;
     if let Some(hand) = arguments.hand {
-        wear_on(&mut profile, if matches!(hand, Hand::Left) { Side::Left } else { Side::Right });
+        wear_on(&mut profile, if matches!(hand, EmulatedSide::Left) { Side::Left } else { Side::Right });
     }
     let DeviceKind::Wire(format) = profile.kind else {
         bail!("{} cannot be emulated: only gloves and trackers on serial ports or UDP can", profile.name);
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let faults = Faults::parse(arguments.fault.iter().map(String::as_str))?;
     let length = arguments.seconds.map(Duration::try_from_secs_f64).transpose();
     let length = length.context("`--seconds` must be a non-negative number of seconds")?;
-    let link = arguments.link.as_deref().map(Link::new).transpose().map_err(|why| anyhow!(why))?;
+    let link = arguments.link.as_deref().map(PortSymlink::new).transpose().map_err(|why| anyhow!(why))?;
     let settings = EmulatorSettings {
         baud: profile.baud,
         rate: arguments.rate,
@@ -81,10 +81,10 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let hand = move |time| if again { motion.sample_repeated(time) } else { motion.sample(time) };
 
     let stays = link.as_ref().map(|link| link.path().to_path_buf());
-    let placed = link.map(|mut link| -> Placed {
+    let placed = link.map(|mut link| -> PathCallback {
         Box::new(move |place: Option<&Path>| link.point(place).map_err(std::io::Error::other))
     });
-    let emulator = Emulator::start(settings, Box::new(Wearer::new(&profile, hand)), placed)
+    let emulator = Emulator::start(settings, Box::new(EmulatedWearer::new(&profile, hand)), placed)
         .map_err(|why| anyhow!("{}: {why}", profile.name))?;
     let place = stays.map(|path| path.display().to_string()).or_else(|| emulator.place());
     println!("{}", place.context("it is plugged in")?);
@@ -93,12 +93,12 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let start = Instant::now();
     // Ctrl-C unplugs the device and removes the link.
     interrupt::listen();
-    while let Some(left) = length.map_or(Some(LOOK), |length| length.checked_sub(start.elapsed())) {
+    while let Some(left) = length.map_or(Some(END_POLL), |length| length.checked_sub(start.elapsed())) {
         if interrupt::is_asked() {
             break;
         }
-        match emulator.events().recv_timeout(left.min(LOOK)) {
-            Ok(event @ Event::Heard(_)) => talk.whisper(told(&start, &event)),
+        match emulator.events().recv_timeout(left.min(END_POLL)) {
+            Ok(event @ EmulatorEvent::Heard(_)) => talk.whisper(told(&start, &event)),
             Ok(event) => talk.say(told(&start, &event)),
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => bail!("the thread of the emulated device failed"),
@@ -107,7 +107,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn told(start: &Instant, event: &Event) -> String {
+fn told(start: &Instant, event: &EmulatorEvent) -> String {
     format!("{:8.3} s: {event}", start.elapsed().as_secs_f64())
 }
 

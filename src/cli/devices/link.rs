@@ -1,13 +1,13 @@
 use std::path::{Path, PathBuf};
 
 /// A symbolic link to a port that appears and disappears. Other files are never overwritten or removed.
-pub struct Link {
+pub struct PortSymlink {
     path: PathBuf,
     /// Current target, if the link exists.
     target: Option<PathBuf>,
 }
 
-impl Link {
+impl PortSymlink {
     /// A link at a free path, or at the path of a dangling link.
     pub fn new(path: &Path) -> Result<Self, String> {
         let shown = path.display();
@@ -66,10 +66,10 @@ mod tests {
         let (one, two, path) = (folder.join("one"), folder.join("two"), folder.join("link"));
         std::fs::write(&one, "1").expect("a file");
         std::fs::write(&two, "2").expect("a file");
-        let mut link = Link::new(&path).expect("nothing is there");
+        let mut link = PortSymlink::new(&path).expect("nothing is there");
         link.point(Some(&one)).expect("a link");
         assert_eq!(std::fs::read_to_string(link.path()).expect("a file"), "1");
-        assert!(Link::new(&path).is_err_and(|why| why.contains("which exists")), "the target exists");
+        assert!(PortSymlink::new(&path).is_err_and(|why| why.contains("which exists")), "the target exists");
         link.point(Some(&two)).expect("a link");
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), "2");
         link.point(None).expect("no link");
@@ -79,11 +79,11 @@ mod tests {
         assert!(link.point(Some(&one)).is_err());
         link.point(None).expect("nothing to do");
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), "mine");
-        assert!(Link::new(&path).is_err_and(|why| why.contains("is not a link")));
+        assert!(PortSymlink::new(&path).is_err_and(|why| why.contains("is not a link")));
         // A dangling link is replaced.
         std::fs::remove_file(&path).expect("a file");
         std::os::unix::fs::symlink(folder.join("gone"), &path).expect("a link");
-        let mut link = Link::new(&path).expect("it leads nowhere");
+        let mut link = PortSymlink::new(&path).expect("it leads nowhere");
         std::fs::write(folder.join("gone"), "again").expect("a file of that name comes up meanwhile");
         link.point(Some(&one)).expect("a link");
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), "1");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Talk;
 use crate::assets::{DeviceKind, DeviceProfile, Files, Port, Problems, TextKind, builtin_device_file, builtin_devices};
-use crate::devices::{Found, Kind};
+use crate::devices::{ListedDevice, ListedKind};
 use crate::protocol::Link;
 
 /// Folder of the user's profiles.
@@ -91,7 +91,10 @@ fn profiles() -> (Vec<(String, DeviceProfile)>, Problems) {
 }
 
 /// The matching profiles, best first; possible matches only if there is nothing better.
-fn fitting<'a>(found: &Found, profiles: &'a [(String, DeviceProfile)]) -> Vec<(&'a str, &'a DeviceProfile, Fit)> {
+fn fitting<'a>(
+    found: &ListedDevice,
+    profiles: &'a [(String, DeviceProfile)],
+) -> Vec<(&'a str, &'a DeviceProfile, Fit)> {
     if found.problem.is_some() {
         return Vec::new();
     }
@@ -104,26 +107,26 @@ fn fitting<'a>(found: &Found, profiles: &'a [(String, DeviceProfile)]) -> Vec<(&
     all
 }
 
-fn fit(found: &Found, profile: &DeviceProfile) -> Option<Fit> {
+fn fit(found: &ListedDevice, profile: &DeviceProfile) -> Option<Fit> {
     let link = match &profile.kind {
-        DeviceKind::OpenXr => return (found.kind == Kind::OpenXr).then_some(Fit::Sure),
+        DeviceKind::OpenXr => return (found.kind == ListedKind::OpenXr).then_some(Fit::Sure),
         // A GameTrak is also listed as a joystick.
         DeviceKind::GametrakJoystick => {
-            let is_one = found.kind == Kind::Gamepad && found.usb == Some((0x14B7, 0x0982));
+            let is_one = found.kind == ListedKind::Gamepad && found.usb == Some((0x14B7, 0x0982));
             return is_one.then_some(Fit::Sure);
         }
-        DeviceKind::Gamepad => return (found.kind == Kind::Gamepad).then_some(Fit::Likely),
+        DeviceKind::Gamepad => return (found.kind == ListedKind::Gamepad).then_some(Fit::Likely),
         DeviceKind::Motion(_) | DeviceKind::Custom => return None,
         DeviceKind::Wire(format) => format.link(),
     };
     match (found.kind, link) {
-        (Kind::SerialPort, Link::Serial { .. }) => match &profile.port {
+        (ListedKind::SerialPort, Link::Serial { .. }) => match &profile.port {
             Port::Named(name) => (*name == found.name).then_some(Fit::Named),
             Port::Usb { vendor, product } => (found.usb == Some((*vendor, *product))).then_some(Fit::Named),
             Port::Auto if is_usual(found.usb, profile.kind.name()) => Some(Fit::Likely),
             Port::Auto => Some(Fit::Possible),
         },
-        (Kind::Usb, Link::Usb { vendor, product }) => {
+        (ListedKind::Usb, Link::Usb { vendor, product }) => {
             let (v, p) = found.usb?;
             let is_it = v == vendor && product.is_none_or(|product| product == p);
             match &profile.port {
@@ -164,7 +167,7 @@ fn in_words(fitting: &[(&str, &DeviceProfile, Fit)]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-fn as_json(found: &Found, profiles: &[(String, DeviceProfile)]) -> Value {
+fn as_json(found: &ListedDevice, profiles: &[(String, DeviceProfile)]) -> Value {
     let profile = |(name, profile, fit): &(&str, &DeviceProfile, Fit)| json!({ "profile": name, "name": profile.name, "user": profile.user, "fit": fit.name() });
     json!({
         "kind": found.kind.to_string(), "name": found.name, "detail": found.detail, "problem": found.problem,
@@ -177,11 +180,11 @@ fn as_json(found: &Found, profiles: &[(String, DeviceProfile)]) -> Value {
 mod tests {
     use super::*;
 
-    fn found(kind: Kind, name: &str, usb: Option<(u16, u16)>) -> Found {
-        Found { kind, name: name.into(), detail: String::new(), usb, problem: None }
+    fn found(kind: ListedKind, name: &str, usb: Option<(u16, u16)>) -> ListedDevice {
+        ListedDevice { kind, name: name.into(), detail: String::new(), usb, problem: None }
     }
 
-    fn names(found: &Found, profiles: &[(String, DeviceProfile)]) -> String {
+    fn names(found: &ListedDevice, profiles: &[(String, DeviceProfile)]) -> String {
         in_words(&fitting(found, profiles))
     }
 
@@ -189,19 +192,22 @@ mod tests {
     fn profiles_are_found_by_port_ids_and_kind() {
         let (mut all, broken) = profiles();
         assert_eq!(broken, Problems::default());
-        let cable = found(Kind::SerialPort, "/dev/ttyUSB0", Some((0x0403, 0x6001)));
+        let cable = found(ListedKind::SerialPort, "/dev/ttyUSB0", Some((0x0403, 0x6001)));
         assert!(
             names(&cable, &all).starts_with("likely: 5dt-16, 5dt-5, 5dt-5w, 5dt-ultra-wireless; possible: bno055, ")
         );
-        let board = found(Kind::SerialPort, "/dev/ttyUSB1", Some((0x10C4, 0xEA60)));
+        let board = found(ListedKind::SerialPort, "/dev/ttyUSB1", Some((0x10C4, 0xEA60)));
         assert!(names(&board, &all).starts_with("likely: opengloves, opengloves-legacy; "), "{}", names(&board, &all));
-        assert!(names(&found(Kind::SerialPort, "/dev/ttyS0", None), &all).starts_with("possible: 5dt-16, "));
-        assert_eq!(names(&found(Kind::Usb, "/dev/hidraw3", Some((0x14B7, 0x0982))), &all), "fits: gametrak");
-        assert_eq!(names(&found(Kind::Usb, "/dev/hidraw3", Some((0x5D70, 0x0010))), &all), "fits: 5dt-ultra");
-        assert_eq!(names(&found(Kind::OpenXr, "runtime", None), &all), "fits: openxr");
-        assert_eq!(names(&found(Kind::Gamepad, "pad", Some((1, 2))), &all), "likely: gamepad");
-        assert_eq!(names(&found(Kind::Gamepad, "joystick", Some((0x14B7, 0x0982))), &all), "fits: gametrak-joystick");
-        let problem = Found { problem: Some("it is broken".into()), ..cable.clone() };
+        assert!(names(&found(ListedKind::SerialPort, "/dev/ttyS0", None), &all).starts_with("possible: 5dt-16, "));
+        assert_eq!(names(&found(ListedKind::Usb, "/dev/hidraw3", Some((0x14B7, 0x0982))), &all), "fits: gametrak");
+        assert_eq!(names(&found(ListedKind::Usb, "/dev/hidraw3", Some((0x5D70, 0x0010))), &all), "fits: 5dt-ultra");
+        assert_eq!(names(&found(ListedKind::OpenXr, "runtime", None), &all), "fits: openxr");
+        assert_eq!(names(&found(ListedKind::Gamepad, "pad", Some((1, 2))), &all), "likely: gamepad");
+        assert_eq!(
+            names(&found(ListedKind::Gamepad, "joystick", Some((0x14B7, 0x0982))), &all),
+            "fits: gametrak-joystick"
+        );
+        let problem = ListedDevice { problem: Some("it is broken".into()), ..cable.clone() };
         assert_eq!(names(&problem, &all), "");
         // A profile that names the port or the ids wins.
         let mut own = all.iter().find(|(name, _)| name == "5dt-5").expect("the glove").1.clone();

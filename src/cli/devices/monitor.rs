@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 
 use self::meter::Meter;
-use self::view::View;
+use self::view::MonitorView;
 use super::start_average;
 use crate::assets::DeviceProfile;
 use crate::cli::terminal::{self, plain};
@@ -21,9 +21,9 @@ use crate::runtime::open_profile;
 use crate::tracking::Side;
 
 /// Update intervals of the screen, of JSON lines and of text lines.
-const FRAME: Duration = Duration::from_millis(50);
-const RECORD: Duration = Duration::from_millis(100);
-const LINE: Duration = Duration::from_secs(1);
+const SCREEN_INTERVAL: Duration = Duration::from_millis(50);
+const JSON_INTERVAL: Duration = Duration::from_millis(100);
+const TEXT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Arguments of `devices monitor`.
 #[derive(clap::Args)]
@@ -63,7 +63,7 @@ impl Screen {
     }
 
     #[cfg(not(feature = "tui"))]
-    fn draw(&mut self, _: &View<'_>) -> std::io::Result<()> {
+    fn draw(&mut self, _: &MonitorView<'_>) -> std::io::Result<()> {
         match *self {}
     }
 }
@@ -82,7 +82,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (handle, epoch) = start_average(&profile)?;
     let mut screen = Screen::open(arguments.json).context("cannot write to the terminal")?;
     let drawn = screen.is_some();
-    let every = if arguments.json { RECORD } else { if drawn { FRAME } else { LINE } };
+    let every = if arguments.json { JSON_INTERVAL } else { if drawn { SCREEN_INTERVAL } else { TEXT_INTERVAL } };
     let mut heard = Heard { meter: Meter::default(), newest: [None; 2], buttons: Vec::new() };
     let mut due = Instant::now() + every;
     let end = arguments.seconds.map(|seconds| epoch + Duration::from_secs_f64(seconds));
@@ -137,9 +137,9 @@ impl Heard {
     }
 }
 
-fn view<'a>(profile: &'a DeviceProfile, handle: &SourceHandle, heard: &'a Heard, epoch: Instant) -> View<'a> {
+fn view<'a>(profile: &'a DeviceProfile, handle: &SourceHandle, heard: &'a Heard, epoch: Instant) -> MonitorView<'a> {
     let now = epoch.elapsed().as_secs_f64();
-    View {
+    MonitorView {
         profile,
         now,
         state: handle.state(),

@@ -1,6 +1,6 @@
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ use crate::devices::wire::{Opened, Wire};
 use crate::devices::{SourceState, start_on};
 use crate::protocol::Link;
 use crate::record::{RawEvent, RawHeader, RawRecorder};
-use crate::runtime::{average_hands, open_profile_from, opener};
+use crate::runtime::{average_hands, is_byte_recording, open_profile_from, opener};
 
 /// Arguments of `devices record`.
 #[derive(clap::Args)]
@@ -32,12 +32,15 @@ pub struct Arguments {
 const FLUSH: Duration = Duration::from_millis(250);
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
+    if is_byte_recording(Path::new(&arguments.device)) {
+        bail!("{} is a recording of bytes already; expected the profile of a device", arguments.device);
+    }
     let files = Files::default();
     let (profile, path) = open_profile_from(&files, &arguments.device)?;
     let DeviceKind::Wire(format) = profile.kind else {
         bail!("{} has no raw bytes to record: only gloves and trackers on serial ports, USB or UDP do", profile.name);
     };
-    if matches!(&profile.port, Port::Named(port) if std::path::Path::new(port) == arguments.out) {
+    if matches!(&profile.port, Port::Named(port) if Path::new(port) == arguments.out) {
         bail!("{} cannot be recorded onto itself", arguments.out.display());
     }
     outputs::check(&[("--out", &arguments.out)], &files.paths())?;
@@ -57,7 +60,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let mut open = opener(&profile, format)?;
     let file = File::create(&arguments.out).with_context(|| format!("cannot write {}", arguments.out.display()))?;
     let epoch = Instant::now();
-    let kept = Kept::new(BufWriter::new(file), &header, epoch)
+    let kept = SharedRecording::new(BufWriter::new(file), &header, epoch)
         .with_context(|| format!("cannot write {}", arguments.out.display()))?;
     let own = kept.clone();
     let listened = move || {
@@ -79,8 +82,8 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
             talk.say(format_args!("{}: {now}", profile.name));
             state = now;
         }
-        if let Some(told) = statistics.hint.as_ref().filter(|told| hint.as_ref() != Some(*told)) {
-            talk.say(format_args!("{}: {told}", profile.name));
+        if let Some(new) = statistics.hint.as_ref().filter(|new| hint.as_ref() != Some(*new)) {
+            talk.say(format_args!("{}: {new}", profile.name));
         }
         hint = statistics.hint;
         kept.bring_up_to_date().map_err(|error| anyhow!("cannot write {}: {error}", arguments.out.display()))?;
@@ -103,7 +106,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
 
 /// A recording shared with the thread that reads the device.
 #[derive(Clone)]
-struct Kept(Arc<Mutex<Writing>>);
+struct SharedRecording(Arc<Mutex<Writing>>);
 
 struct Writing {
     recorder: RawRecorder<BufWriter<File>>,
@@ -114,7 +117,7 @@ struct Writing {
     failed: Option<String>,
 }
 
-impl Kept {
+impl SharedRecording {
     fn new(out: BufWriter<File>, header: &RawHeader, epoch: Instant) -> io::Result<Self> {
         let recorder = RawRecorder::new(out, header)?;
         Ok(Self(Arc::new(Mutex::new(Writing { recorder, epoch, pieces: 0, bytes: 0, failed: None }))))
@@ -146,7 +149,7 @@ impl Kept {
 /// A connection whose bytes are recorded.
 struct Tap {
     wire: Box<dyn Wire>,
-    kept: Kept,
+    kept: SharedRecording,
 }
 
 impl Wire for Tap {

@@ -11,9 +11,9 @@ pub struct Shot;
 /// The current state of a scene.
 #[cfg(feature = "viewer")]
 pub fn shot(scene: &Scene) -> Shot {
-    use crate::cli::render::{From, Layer, scene_figure};
+    use crate::cli::render::{From, PictureLayer, scene_figure};
     let from = if scene.world.bodies.hand_ids().is_empty() { From::Oblique } else { From::Side };
-    let mut figure = scene_figure(scene, &[Layer::Skin, Layer::Forces], from);
+    let mut figure = scene_figure(scene, &[PictureLayer::Skin, PictureLayer::Forces], from);
     figure.size = (640, 480);
     figure
 }

@@ -1,16 +1,16 @@
 use std::fmt::Write;
 
 use super::axis::Axis;
-use super::look::{LINE, PAGE, draw_frame, draw_text, inline};
+use super::look::{LEGEND_LINE, PAGE, draw_frame, draw_text, inline};
 
 /// Width of the drawing, and what is left free around the frame: left, top, right, bottom.
-const WIDTH: f64 = 560.0;
-const MARGIN: [f64; 4] = [118.0, 40.0, 20.0, 48.0];
-/// Height of a bar and of the place it stands in.
+const BARS_WIDTH: f64 = 560.0;
+const BAR_MARGINS: [f64; 4] = [118.0, 40.0, 20.0, 48.0];
+/// Height of a bar, and of its row.
 const BAR: f64 = 15.0;
 const PITCH: f64 = 24.0;
 /// Names side by side in the legend.
-const COLUMNS: usize = 5;
+const LEGEND_COLUMNS: usize = 5;
 
 /// Bars to the right, each of several parts.
 pub struct Bars {
@@ -26,7 +26,7 @@ pub struct Bars {
 
 /// One bar.
 pub struct Bar {
-    /// What it stands for.
+    /// Its label.
     pub name: String,
     /// How long its parts are, none negative.
     pub parts: Vec<f64>,
@@ -35,11 +35,11 @@ pub struct Bar {
 }
 
 impl Bars {
-    /// The bars as an element of a page, which gives the colours.
+    /// The bars as an element of a page with the page's colours.
     pub fn inline(&self) -> String {
-        let lines = self.parts.len().div_ceil(COLUMNS) as f64;
-        let height = MARGIN[1] + self.frame_height() + MARGIN[3] + LINE * (lines + 0.5);
-        inline(&self.title, WIDTH, height, |out| self.draw(out))
+        let lines = self.parts.len().div_ceil(LEGEND_COLUMNS) as f64;
+        let height = BAR_MARGINS[1] + self.frame_height() + BAR_MARGINS[3] + LEGEND_LINE * (lines + 0.5);
+        inline(&self.title, BARS_WIDTH, height, |out| self.draw(out))
     }
 
     fn frame_height(&self) -> f64 {
@@ -47,7 +47,7 @@ impl Bars {
     }
 
     fn draw(&self, out: &mut String) {
-        let (left, right, top) = (MARGIN[0], WIDTH - MARGIN[2], MARGIN[1]);
+        let (left, right, top) = (BAR_MARGINS[0], BARS_WIDTH - BAR_MARGINS[2], BAR_MARGINS[1]);
         let bottom = top + self.frame_height();
         // Room for what is written at the end of the longest.
         let sums = self.bars.iter().map(|bar| 1.15 * bar.parts.iter().sum::<f64>());
@@ -79,8 +79,8 @@ impl Bars {
         out.push_str("</g>\n");
         draw_frame(out, &PAGE, [left, top], [right - left, bottom - top]);
         for (i, name) in self.parts.iter().enumerate() {
-            let x = 20.0 + (i % COLUMNS) as f64 * (WIDTH - 20.0) / COLUMNS as f64;
-            let y = bottom + MARGIN[3] + LINE * ((i / COLUMNS) as f64 + 0.5);
+            let x = 20.0 + (i % LEGEND_COLUMNS) as f64 * (BARS_WIDTH - 20.0) / LEGEND_COLUMNS as f64;
+            let y = bottom + BAR_MARGINS[3] + LEGEND_LINE * ((i / LEGEND_COLUMNS) as f64 + 0.5);
             let _ = writeln!(
                 out,
                 "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"12\" height=\"12\" fill=\"{}\"/>",

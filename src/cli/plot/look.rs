@@ -1,10 +1,10 @@
 use std::fmt::Write;
 
 /// Height of a line of the legend.
-pub const LINE: f64 = 20.0;
+pub const LEGEND_LINE: f64 = 20.0;
 
 /// The colours of a drawing.
-pub struct Look {
+pub struct PlotColours {
     /// Of words and frames.
     pub ink: &'static str,
     /// Of the lines behind the curves.
@@ -12,22 +12,22 @@ pub struct Look {
     colours: [&'static str; 6],
 }
 
-impl Look {
+impl PlotColours {
     /// The colour of a curve or a part, by its number.
     pub fn colour(&self, number: usize) -> &'static str {
         self.colours[number % self.colours.len()]
     }
 }
 
-/// A white sheet: a file of its own. Its colours can be told apart by people who see few (Okabe and Ito).
-pub const SHEET: Look = Look {
+/// Colours of a separate file, on white; distinguishable by colour-blind readers (Okabe and Ito).
+pub const SHEET: PlotColours = PlotColours {
     ink: "#222222",
     grid: "#dddddd",
     colours: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"],
 };
 
 /// A page that names its colours in its style sheet, so that they follow light and dark.
-pub const PAGE: Look = Look {
+pub const PAGE: PlotColours = PlotColours {
     ink: "currentColor",
     grid: "var(--grid)",
     colours: ["var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)"],
@@ -46,7 +46,7 @@ pub fn inline(title: &str, width: f64, height: f64, draw: impl FnOnce(&mut Strin
 }
 
 /// The frame around the data.
-pub fn draw_frame(out: &mut String, look: &Look, [x, y]: [f64; 2], [width, height]: [f64; 2]) {
+pub fn draw_frame(out: &mut String, look: &PlotColours, [x, y]: [f64; 2], [width, height]: [f64; 2]) {
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(
         out,
@@ -60,7 +60,7 @@ pub fn draw_text(out: &mut String, [x, y]: [f64; 2], attributes: &str, words: &s
     let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" {attributes}>{}</text>", escaped(words));
 }
 
-/// Words as they may stand in an element or a quoted attribute.
+/// Text escaped for an element or a quoted attribute.
 pub fn escaped(words: &str) -> String {
     words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

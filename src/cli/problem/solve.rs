@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use serde_json::{Value, json};
 
-use super::solvers::{Answer, Which, solve_all, solve_by};
+use super::solvers::{SolverResult, Which, solve_all, solve_by};
 use super::{contents, read};
 
 /// Arguments of `problem solve`.
@@ -22,23 +22,23 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let file = arguments.file.display();
     let problem = read(&arguments.file)?;
-    let (answers, notes) = match arguments.solver {
+    let (results, notes) = match arguments.solver {
         None => solve_all(&problem),
         Some(which) => match solve_by(&problem, which) {
-            Some(answer) => (vec![answer], Vec::new()),
+            Some(result) => (vec![result], Vec::new()),
             None => bail!("{file}: this solver supports point contacts only, and the problem has other laws"),
         },
     };
     if arguments.json {
-        let solvers: Vec<Value> = answers.iter().map(as_json).collect();
+        let solvers: Vec<Value> = results.iter().map(as_json).collect();
         let (rows, laws) = (problem.rows(), problem.laws.len());
         println!("{}", json!({ "rows": rows, "laws": laws, "solvers": solvers, "notes": notes }));
         return Ok(());
     }
     println!("{file}: {} rows, {}", problem.rows(), contents(&problem));
-    print_table("with friction", &answers, false);
-    if answers.iter().any(|answer| answer.frictionless) {
-        print_table("without friction, normal rows only", &answers, true);
+    print_table("with friction", &results, false);
+    if results.iter().any(|result| result.frictionless) {
+        print_table("without friction, normal rows only", &results, true);
     }
     if !notes.is_empty() {
         println!();
@@ -47,19 +47,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn print_table(title: &str, answers: &[Answer], frictionless: bool) {
+fn print_table(title: &str, results: &[SolverResult], frictionless: bool) {
     println!();
     println!("{:<82} difference from Gauss–Seidel", title);
     println!(
         "{:<19} {:<14} {:>10} {:>10} {:>11} {:>11} {:>13} {:>13}",
         "", "", "iterations", "residual", "natural map", "ms", "of forces", "of velocities"
     );
-    for answer in answers.iter().filter(|answer| answer.frictionless == frictionless) {
-        let Answer { solver, status, ms, force_difference, velocity_difference, .. } = answer;
-        let iterations = answer.iterations.map_or(String::new(), |n| n.to_string());
-        let residual = answer.residual.map_or(String::new(), |r| format!("{r:.1e}"));
-        let natural = answer.natural.map_or(String::new(), |r| format!("{r:.1e}"));
-        let differences = match (answer.is_reference, answer.solved) {
+    for result in results.iter().filter(|result| result.frictionless == frictionless) {
+        let SolverResult { solver, status, ms, force_difference, velocity_difference, .. } = result;
+        let iterations = result.iterations.map_or(String::new(), |n| n.to_string());
+        let residual = result.residual.map_or(String::new(), |r| format!("{r:.1e}"));
+        let natural = result.natural.map_or(String::new(), |r| format!("{r:.1e}"));
+        let differences = match (result.is_reference, result.solved) {
             (false, true) => format!("{force_difference:>13.2e} {velocity_difference:>13.2e}"),
             _ => String::new(),
         };
@@ -69,18 +69,18 @@ fn print_table(title: &str, answers: &[Answer], frictionless: bool) {
     }
 }
 
-fn as_json(answer: &Answer) -> Value {
+fn as_json(result: &SolverResult) -> Value {
     json!({
-        "solver": answer.solver,
-        "friction": !answer.frictionless,
-        "status": answer.status,
-        "solved": answer.solved,
-        "iterations": answer.iterations,
-        "residual": answer.residual,
-        "natural_map": answer.natural,
-        "ms": answer.ms,
-        "force_difference": answer.force_difference,
-        "velocity_difference": answer.velocity_difference,
-        "forces": answer.forces,
+        "solver": result.solver,
+        "friction": !result.frictionless,
+        "status": result.status,
+        "solved": result.solved,
+        "iterations": result.iterations,
+        "residual": result.residual,
+        "natural_map": result.natural,
+        "ms": result.ms,
+        "force_difference": result.force_difference,
+        "velocity_difference": result.velocity_difference,
+        "forces": result.forces,
     })
 }

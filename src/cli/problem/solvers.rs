@@ -9,12 +9,12 @@ use crate::solver::{
 };
 
 /// Numbers of sides of the friction pyramids that approximate the cone.
-const SIDES: [usize; 3] = [4, 8, 16];
+const PYRAMID_SIDES: [usize; 3] = [4, 8, 16];
 /// Complementarity problems with more unknowns than this may take minutes.
 const MOST_UNKNOWNS: usize = 1000;
 
 /// Target natural-map residual of plain sweeps, and their maximum number.
-const SWEEPS: (f64, usize) = (1e-9, 5000);
+const PLAIN_SWEEPS: (f64, usize) = (1e-9, 5000);
 
 /// Solver by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -28,10 +28,12 @@ pub enum Which {
 }
 
 /// Result of one solver; `None` if it does not support a law of the problem.
-pub fn solve_by(problem: &ContactProblem, which: Which) -> Option<Answer> {
+pub fn solve_by(problem: &ContactProblem, which: Which) -> Option<SolverResult> {
     match which {
         Which::GaussSeidel => Some(gauss_seidel(problem, false)),
-        Which::Sweeps => by_residual("plain sweeps", problem, |f| block_sweeps(problem, f, SWEEPS.0, SWEEPS.1)),
+        Which::Sweeps => {
+            by_residual("plain sweeps", problem, |f| block_sweeps(problem, f, PLAIN_SWEEPS.0, PLAIN_SWEEPS.1))
+        }
         Which::Proximal => by_residual("proximal Newton", problem, |f| ProximalNewton::default().solve(problem, f)),
     }
 }
@@ -40,12 +42,12 @@ fn by_residual(
     name: &str,
     problem: &ContactProblem,
     solve: impl FnOnce(&mut [f64]) -> Option<ProximalSolution>,
-) -> Option<Answer> {
+) -> Option<SolverResult> {
     let mut forces = vec![0.0; problem.rows()];
     let start = Instant::now();
     let solution = solve(&mut forces)?;
     let ms = 1e3 * start.elapsed().as_secs_f64();
-    Some(Answer {
+    Some(SolverResult {
         solver: name.into(),
         is_reference: false,
         frictionless: false,
@@ -62,7 +64,7 @@ fn by_residual(
 }
 
 /// Result of one solver.
-pub struct Answer {
+pub struct SolverResult {
     /// Name.
     pub solver: String,
     /// Whether it is the reference of the comparison.
@@ -91,43 +93,43 @@ pub struct Answer {
 }
 
 /// The results, and notes on solvers that do not apply.
-pub fn solve_all(problem: &ContactProblem) -> (Vec<Answer>, Vec<String>) {
-    let mut answers = vec![gauss_seidel(problem, false)];
+pub fn solve_all(problem: &ContactProblem) -> (Vec<SolverResult>, Vec<String>) {
+    let mut results = vec![gauss_seidel(problem, false)];
     let mut notes = Vec::new();
     for which in [Which::Sweeps, Which::Proximal] {
-        let answer = solve_by(problem, which).map(|answer| answer.compared(&answers[0].forces, problem));
-        answers.extend(answer);
+        let result = solve_by(problem, which).map(|result| result.compared(&results[0].forces, problem));
+        results.extend(result);
     }
     if problem.laws.iter().all(|law| matches!(law, Law::Coulomb { .. })) {
-        pyramids(problem, &mut answers, &mut notes);
+        pyramids(problem, &mut results, &mut notes);
     } else {
         notes.push("no pyramids: they approximate the cone of point contacts, and the problem has other laws".into());
     }
     let (m, q, rows) = frictionless_lcp(problem);
     if rows.is_empty() {
         notes.push("nothing to solve without friction: the problem has no contacts".into());
-        return (answers, notes);
+        return (results, notes);
     }
     if problem.laws.iter().any(|law| matches!(law, Law::Equality(_))) {
         notes.push("without friction: attachments are omitted too".into());
     }
     let smooth = without_friction(&m, &q);
-    let reference = answers.len();
-    answers.push(gauss_seidel(&smooth, true));
+    let reference = results.len();
+    results.push(gauss_seidel(&smooth, true));
     for (name, pivot) in [("principal pivoting", principal_pivoting as Pivot), ("Lemke", lemke)] {
         let start = Instant::now();
         let solved = pivot(&m, &q).map(|z| z.as_slice().to_vec());
-        let answer = complementarity(name.into(), true, start, solved, rows.len());
-        let compared = answer.compared(&answers[reference].forces, &smooth);
-        answers.push(compared);
+        let result = complementarity(name.into(), true, start, solved, rows.len());
+        let compared = result.compared(&results[reference].forces, &smooth);
+        results.push(compared);
     }
-    (answers, notes)
+    (results, notes)
 }
 
 type Pivot = fn(&DMatrix<f64>, &DVector<f64>) -> Result<DVector<f64>, LcpFault>;
 
-fn pyramids(problem: &ContactProblem, answers: &mut Vec<Answer>, notes: &mut Vec<String>) {
-    for sides in SIDES {
+fn pyramids(problem: &ContactProblem, results: &mut Vec<SolverResult>, notes: &mut Vec<String>) {
+    for sides in PYRAMID_SIDES {
         let unknowns = (sides + 2) * problem.laws.len();
         if unknowns > MOST_UNKNOWNS {
             notes.push(format!("no pyramids of {sides} sides: {unknowns} unknowns, more than {MOST_UNKNOWNS}"));
@@ -136,13 +138,13 @@ fn pyramids(problem: &ContactProblem, answers: &mut Vec<Answer>, notes: &mut Vec
         let start = Instant::now();
         let Some(solved) = pyramid_lcp(problem, sides) else { continue };
         let solved = solved.map(|solution| solution.forces);
-        let answer = complementarity(format!("pyramid, {sides} sides"), false, start, solved, problem.rows());
-        let compared = answer.compared(&answers[0].forces, problem);
-        answers.push(compared);
+        let result = complementarity(format!("pyramid, {sides} sides"), false, start, solved, problem.rows());
+        let compared = result.compared(&results[0].forces, problem);
+        results.push(compared);
     }
 }
 
-fn gauss_seidel(problem: &ContactProblem, frictionless: bool) -> Answer {
+fn gauss_seidel(problem: &ContactProblem, frictionless: bool) -> SolverResult {
     let mut forces = vec![0.0; problem.rows()];
     let start = Instant::now();
     let solution = GaussSeidel::default().solve(problem, &mut forces, || true);
@@ -153,7 +155,7 @@ fn gauss_seidel(problem: &ContactProblem, frictionless: bool) -> Answer {
         SolverStatus::Deadline => "out of time".into(),
         SolverStatus::Bad(fault) => fault.to_string(),
     };
-    Answer {
+    SolverResult {
         solver: "Gauss–Seidel".into(),
         is_reference: true,
         frictionless,
@@ -175,13 +177,13 @@ fn complementarity(
     start: Instant,
     solved: Result<Vec<f64>, LcpFault>,
     rows: usize,
-) -> Answer {
+) -> SolverResult {
     let ms = 1e3 * start.elapsed().as_secs_f64();
     let (status, forces) = match &solved {
         Ok(forces) => ("solved".into(), forces.clone()),
         Err(fault) => (fault.to_string(), vec![0.0; rows]),
     };
-    Answer {
+    SolverResult {
         solver,
         is_reference: false,
         frictionless,
@@ -197,7 +199,7 @@ fn complementarity(
     }
 }
 
-impl Answer {
+impl SolverResult {
     /// Adds the differences from the forces of another solver on the same problem.
     fn compared(mut self, reference: &[f64], problem: &ContactProblem) -> Self {
         let norm = |forces: &mut dyn Iterator<Item = f64>| forces.map(|f| f * f).sum::<f64>().sqrt();

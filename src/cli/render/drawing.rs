@@ -3,13 +3,15 @@ use std::sync::Arc;
 
 use anyhow::bail;
 
-use super::{Arguments, From, Layer};
+use super::{Arguments, From, PictureLayer, RenderEye};
 use crate::assets::{FileKind, Files, Scene, builtin_hand_file, file_kind};
 use crate::body::{Hand, HandOptions};
 use crate::cli::{Talk, load_model, outputs, write_file};
 use crate::runtime::{Session, shipped_path};
 use crate::tracking::Side;
-use crate::viewer::{Camera, Figure, Frame, Layers, Look, Picture, Stage, animated_png, draw_all, full_scale};
+use crate::viewer::{
+    Camera, CameraPlacement, EyeView, Figure, Fov, Frame, Layers, Picture, Stage, animated_png, draw_all, full_scale,
+};
 
 /// Renders what the command line requests.
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
@@ -19,8 +21,25 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         Some(file) if !is_hand(file)? => played(file, &times, arguments, talk)?,
         _ => vec![hand(arguments, talk)?],
     };
-    figures.iter_mut().for_each(|figure| figure.size = arguments.size);
-    write(&draw_all(&figures)?, arguments, talk)
+    if arguments.eye.is_some() && figures.iter().any(|figure| figure.eye.is_none()) {
+        bail!(
+            "the file has no view of a headset at that time; --eye needs a recording of `fingerpad vr --record FILE.fpr`, and a time \
+             after its first frame"
+        );
+    }
+    figures.iter_mut().for_each(|figure| figure.size = size(figure, arguments.size));
+    let mut pictures = draw_all(&figures)?;
+    if arguments.eye == Some(RenderEye::Both) {
+        let pairs = pictures.chunks_exact(2);
+        pictures = pairs.filter_map(|pair| pair[0].beside(&pair[1])).collect();
+    }
+    write(&pictures, arguments, talk)
+}
+
+/// Size of a picture; what an eye sees has the shape of its field of view.
+fn size(figure: &Figure, (width, height): (u32, u32)) -> (u32, u32) {
+    let shaped = |eye: &EyeView| ((eye.fov.aspect() * f64::from(height)).round() as u32).max(16);
+    (figure.eye.as_ref().map_or(width, shaped), height)
 }
 
 /// Whether the argument is a hand: a shipped one or a hand file.
@@ -87,7 +106,7 @@ fn hand(arguments: &Arguments, talk: Talk) -> anyhow::Result<Figure> {
     let options = HandOptions { pose: arguments.pose.clone(), ..Default::default() };
     scene.world.add(Hand::new(model.clone(), &options)?);
     let (stage, frame) = (Stage::of(&scene), Frame::of(&scene.world));
-    let from = arguments.from.unwrap_or(From::Back);
+    let from = arguments.from.unwrap_or(From::Oblique);
     let mut camera = stage.camera([&frame], &look(arguments, hand_look(from, &scene)));
     if arguments.look.is_none() && matches!(from, From::Back | From::Palm) {
         // Fingers pointing up.
@@ -98,10 +117,10 @@ fn hand(arguments: &Arguments, talk: Talk) -> anyhow::Result<Figure> {
 
 /// Renders moments of a run. All share one camera and one colour scale.
 fn played(file: &Path, times: &[f64], arguments: &Arguments, talk: Talk) -> anyhow::Result<Vec<Figure>> {
-    let mut session = Session::load(file, &arguments.changes.settings([]))?;
+    let mut session = Session::load(file, &arguments.changes.settings([])?)?;
     let mut stage = Stage::of(&session.scene());
     let dt = session.scene().world.parameters.dt;
-    let (mut frames, mut captions) = (Vec::new(), Vec::new());
+    let (mut frames, mut captions, mut eyes) = (Vec::new(), Vec::new(), Vec::new());
     for time in times {
         let steps = (time / dt).round() as u64;
         while session.steps() < steps && !has_ended(&session) {
@@ -121,6 +140,7 @@ fn played(file: &Path, times: &[f64], arguments: &Arguments, talk: Talk) -> anyh
         talk.whisper(format_args!(
             "copied the state at {time:.2} s in {copied:.0} µs; the previous step took {step:.0} µs"
         ));
+        eyes.push(session.eyes().map(|eyes| eyes.map(|eye| view(&eye))));
         captions.push(if arguments.caption { caption(&session) } else { Vec::new() });
     }
     stage.full_pressure = full_scale(high_pressure(&frames));
@@ -128,12 +148,27 @@ fn played(file: &Path, times: &[f64], arguments: &Arguments, talk: Talk) -> anyh
     let asks = arguments.from.is_some() || arguments.look.is_some() || arguments.zoom != 1.0;
     let camera = stage.viewpoint().filter(|_| !asks).unwrap_or_else(fitted);
     let layers = layers(&arguments.show);
-    let figures = frames.iter().zip(captions).map(|(frame, caption)| {
-        let mut figure = stage.figure(frame, &layers, camera);
-        figure.legend.caption = caption;
-        figure
-    });
-    Ok(figures.collect())
+    let mut figures = Vec::new();
+    for ((frame, caption), eyes) in frames.iter().zip(captions).zip(eyes) {
+        let drawn: Vec<Option<EyeView>> = match (arguments.eye, eyes) {
+            (Some(RenderEye::Left), Some([left, _])) => vec![Some(left)],
+            (Some(RenderEye::Right), Some([_, right])) => vec![Some(right)],
+            (Some(RenderEye::Both), Some([left, right])) => vec![Some(left), Some(right)],
+            _ => vec![None],
+        };
+        for eye in drawn {
+            let mut figure = stage.figure(frame, &layers, eye.map_or(camera, |eye| eye.camera()));
+            (figure.eye, figure.legend.caption) = (eye, caption.clone());
+            figures.push(figure);
+        }
+    }
+    Ok(figures)
+}
+
+/// An eye of a recording.
+fn view(eye: &crate::record::Eye) -> EyeView {
+    let [left, right, up, down] = eye.fov;
+    EyeView { pose: eye.pose, fov: Fov { left, right, up, down } }
 }
 
 /// 95th percentile of the pressure. The maximum at sharp edges would compress the colour scale.
@@ -203,53 +238,54 @@ fn ending(_session: &Session) -> Option<String> {
 }
 
 /// The view of the command line; unspecified values come from the default.
-fn look(arguments: &Arguments, otherwise: Look) -> Look {
+fn look(arguments: &Arguments, otherwise: CameraPlacement) -> CameraPlacement {
     let (width, height) = arguments.size;
     let [azimuth, elevation] = arguments.look.unwrap_or([otherwise.azimuth, otherwise.elevation]);
-    Look { azimuth, elevation, zoom: arguments.zoom, aspect: f64::from(width) / f64::from(height) }
+    CameraPlacement { azimuth, elevation, zoom: arguments.zoom, aspect: f64::from(width) / f64::from(height) }
 }
 
 /// Snapshot of the scene as a figure.
-pub fn scene_figure(scene: &Scene, shown: &[Layer], from: From) -> Figure {
+pub fn scene_figure(scene: &Scene, shown: &[PictureLayer], from: From) -> Figure {
     let (stage, frame) = (Stage::of(scene), Frame::of(&scene.world));
     let camera: Camera = stage.viewpoint().unwrap_or_else(|| stage.camera([&frame], &scene_look(from)));
     stage.figure(&frame, &layers(shown), camera)
 }
 
 /// Command-line layer names as layers.
-fn layers(shown: &[Layer]) -> Layers {
+fn layers(shown: &[PictureLayer]) -> Layers {
     let mut layers = Layers::NONE;
     for layer in shown {
         match layer {
-            Layer::Skin => layers.skin = true,
-            Layer::Pressure => layers.pressure = true,
-            Layer::Contacts => layers.contacts = true,
-            Layer::Aggregates => layers.aggregates = true,
-            Layer::Forces => (layers.normal_forces, layers.friction_forces) = (true, true),
-            Layer::NormalForces => layers.normal_forces = true,
-            Layer::FrictionForces => layers.friction_forces = true,
-            Layer::Slip => layers.slip = true,
-            Layer::Tracked => layers.tracked = true,
-            Layer::Joints => layers.joints = true,
-            Layer::Skeleton => layers.skeleton = true,
-            Layer::Tetrahedra => layers.tetrahedra = true,
-            Layer::Collision => layers.collision = true,
+            PictureLayer::Skin => layers.skin = true,
+            PictureLayer::Pressure => layers.pressure = true,
+            PictureLayer::Contacts => layers.contacts = true,
+            PictureLayer::Aggregates => layers.aggregates = true,
+            PictureLayer::Forces => (layers.normal_forces, layers.friction_forces) = (true, true),
+            PictureLayer::NormalForces => layers.normal_forces = true,
+            PictureLayer::FrictionForces => layers.friction_forces = true,
+            PictureLayer::Slip => layers.slip = true,
+            PictureLayer::Tracked => layers.tracked = true,
+            PictureLayer::Joints => layers.joints = true,
+            PictureLayer::Skeleton => layers.skeleton = true,
+            PictureLayer::Tetrahedra => layers.tetrahedra = true,
+            PictureLayer::Collision => layers.collision = true,
+            PictureLayer::Anchors => layers.anchors = true,
         }
     }
     layers
 }
 
-fn scene_look(from: From) -> Look {
+fn scene_look(from: From) -> CameraPlacement {
     let [azimuth, elevation] = match from {
         From::Back => [-17.0, 26.0],
         From::Palm => [163.0, 19.0],
         From::Side => [-90.0, 17.0],
         From::Oblique => [-127.0, 24.0],
     };
-    Look { azimuth, elevation, ..Look::default() }
+    CameraPlacement { azimuth, elevation, ..CameraPlacement::default() }
 }
 
-fn hand_look(from: From, scene: &Scene) -> Look {
+fn hand_look(from: From, scene: &Scene) -> CameraPlacement {
     let is_left = scene.models().next().is_some_and(|model| model.description.side == Side::Left);
     let [azimuth, elevation] = match from {
         From::Back => [-22.0, 75.0],
@@ -258,5 +294,5 @@ fn hand_look(from: From, scene: &Scene) -> Look {
         From::Oblique => [-133.0, 27.0],
     };
     // The thumb of a left hand is on the other side.
-    Look { azimuth: if is_left { -azimuth } else { azimuth }, elevation, ..Look::default() }
+    CameraPlacement { azimuth: if is_left { -azimuth } else { azimuth }, elevation, ..CameraPlacement::default() }
 }

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use crate::devices::HandForces;
-use crate::record::{Column, CsvWriter, Kind, without_noise};
+use crate::record::{Column, ColumnKind, CsvWriter, without_noise};
 use crate::runtime::{DeviceSet, Session, haptic_feedback};
 use crate::tracking::{Finger, Side};
 
@@ -29,7 +29,7 @@ fn plain(name: &str) -> String {
 impl HapticsLog {
     /// Creates the table of a session.
     pub fn create(file: &Path, session: &Session) -> anyhow::Result<Self> {
-        let column = |name: String, unit| Column { name, unit, kind: Kind::Real };
+        let column = |name: String, unit| Column { name, unit, kind: ColumnKind::Real };
         let mut columns = vec![column("time".into(), "s")];
         let hands = session.scene().hand_names().map(String::from).collect::<Vec<_>>();
         for hand in &hands {
@@ -64,8 +64,8 @@ impl HapticsLog {
             self.row.extend(fingers.into_iter().chain([palm]).chain(pressure));
         }
         for (place, side) in &self.devices {
-            let told = session.devices().map(|devices| devices.sent_levels(*place, *side).all());
-            self.row.extend(told.unwrap_or([f64::NAN; 6]));
+            let levels = session.devices().map(|devices| devices.sent_levels(*place, *side).all());
+            self.row.extend(levels.unwrap_or([f64::NAN; 6]));
         }
         Ok(self.table.add(&self.row)?)
     }

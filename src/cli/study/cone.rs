@@ -65,8 +65,8 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
 }
 
 /// The gap over the sides (fig. 7), and the times over the contacts (fig. 8).
-fn plots(gaps: &[Gap], times: &[Time]) -> [Plot; 2] {
-    let gap = |of: fn(&Gap) -> f64| gaps.iter().map(move |g| [g.sides as f64, 100.0 * of(g)]);
+fn plots(gaps: &[ConeGap], times: &[Time]) -> [Plot; 2] {
+    let gap = |of: fn(&ConeGap) -> f64| gaps.iter().map(move |g| [g.sides as f64, 100.0 * of(g)]);
     let time = |of: fn(&Time) -> f64| times.iter().map(move |t| [t.contacts as f64, of(t)]);
     [
         Plot {
@@ -91,7 +91,7 @@ fn plots(gaps: &[Gap], times: &[Time]) -> [Plot; 2] {
     ]
 }
 
-struct Gap {
+struct ConeGap {
     sides: usize,
     whole: f64,
     friction: f64,
@@ -106,9 +106,9 @@ struct Time {
 }
 
 /// Reproducible pseudo-random numbers between −1 and 1.
-struct Random(u64);
+struct SymmetricRandom(u64);
 
-impl Random {
+impl SymmetricRandom {
     fn next(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -118,7 +118,7 @@ impl Random {
 }
 
 /// The table pushed along the floor in a random direction.
-fn pushed(table: &ContactProblem, random: &mut Random) -> ContactProblem {
+fn pushed(table: &ContactProblem, random: &mut SymmetricRandom) -> ContactProblem {
     let mut problem = table.clone();
     let angle = std::f64::consts::PI * random.next();
     let speed = 0.3 + 0.2 * random.next();
@@ -146,11 +146,11 @@ fn pyramid(problem: &ContactProblem, sides: usize) -> anyhow::Result<Option<Vec<
 }
 
 /// Gap γ between the forces of pyramid and cone (Duriez 2006, eq. 26), of all forces and of friction alone.
-fn gaps(tests: u32) -> anyhow::Result<Vec<Gap>> {
+fn gaps(tests: u32) -> anyhow::Result<Vec<ConeGap>> {
     let table = sole_problem(Build::Plain, 4, 0.1)?;
     let mut rows = Vec::new();
     for sides in [4, 8, 12, 16, 24, 32] {
-        let mut random = Random(0x5eed);
+        let mut random = SymmetricRandom(0x5eed);
         let (mut whole, mut friction, mut failed) = (0.0, 0.0, 0);
         for _ in 0..tests {
             let problem = pushed(&table, &mut random);
@@ -168,7 +168,7 @@ fn gaps(tests: u32) -> anyhow::Result<Vec<Gap>> {
             friction += norm(true, &difference) / norm(true, &|i| exact[i]);
         }
         let count = solved(tests, failed)?;
-        rows.push(Gap { sides, whole: whole / count, friction: friction / count, failed });
+        rows.push(ConeGap { sides, whole: whole / count, friction: friction / count, failed });
     }
     Ok(rows)
 }
@@ -177,7 +177,7 @@ fn times(tests: u32) -> anyhow::Result<Vec<Time>> {
     let mut rows = Vec::new();
     for per_leg in [1, 2, 3, 5, 7, 9] {
         let table = sole_problem(Build::Plain, per_leg, 0.1)?;
-        let mut random = Random(0x5eed);
+        let mut random = SymmetricRandom(0x5eed);
         let (mut by_cone, mut by_pyramid, mut failed) = (0.0, 0.0, 0);
         for _ in 0..tests {
             let mut problem = pushed(&table, &mut random);

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use self::experiments::{Dent, Pressing, Rolling, SAME_FORCE, Sides, Slide, Snapshot, Times};
-use self::fem::Comparison;
+use self::experiments::{Dent, ElasticTimes, Pressing, Quantiles, Rolling, SAME_FORCE, Sides, Slide, Snapshot};
+use self::fem::FemComparison;
 use super::save_plots;
 use crate::cli::bench::progress::Progress;
 use crate::cli::plot::{Axis, Plot, Scale, Series, Style};
@@ -32,27 +32,29 @@ pub struct Arguments {
     picture: Option<PathBuf>,
 }
 
-struct Findings {
+struct ElasticFindings {
     pressing: Pressing,
     rubbing: (Vec<Slide>, Snapshot),
     dents: [Dent; 2],
     along: (Vec<Slide>, Snapshot),
     rolling: (Vec<Rolling>, Vec<Snapshot>),
     sides: [Sides; 2],
-    times: Vec<Times>,
-    fem: Option<Comparison>,
+    shapes: Vec<Snapshot>,
+    times: Vec<ElasticTimes>,
+    fem: Option<FemComparison>,
 }
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let mut progress = Progress::new(talk);
     progress.show(format_args!("pressing and sliding"));
-    let mut findings = Findings {
+    let mut findings = ElasticFindings {
         pressing: experiments::pressing()?,
         rubbing: experiments::rubbing()?,
         dents: experiments::dents()?,
         along: experiments::along_ellipsoid()?,
         rolling: experiments::rolling()?,
         sides: experiments::sides()?,
+        shapes: experiments::shapes()?,
         times: experiments::times()?,
         fem: None,
     };
@@ -76,12 +78,13 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl Findings {
+impl ElasticFindings {
     fn shots(&self) -> Vec<&Snapshot> {
         let mut shots = vec![&self.pressing.shot, &self.rubbing.1, &self.along.1];
         shots.extend(self.dents.iter().map(|dent| &dent.shot));
         shots.extend(&self.rolling.1);
         shots.extend(self.sides.iter().map(|side| &side.shot));
+        shots.extend(&self.shapes);
         shots
     }
 }
@@ -91,7 +94,7 @@ fn every<T>(rows: &[T], step: usize) -> impl Iterator<Item = &T> {
     rows.iter().step_by(step)
 }
 
-fn print(findings: &Findings) {
+fn print(findings: &ElasticFindings) {
     println!("13: normal force over depth, ball on cube (mm, N)");
     println!("{:>8} {:>10} {:>14}", "depth", "ball", "single point");
     for (ball, point) in every(&findings.pressing.ball, 10).zip(every(&findings.pressing.point, 10)) {
@@ -115,16 +118,19 @@ fn print(findings: &Findings) {
     for Sides { name, ends: [a, b], means: [c, d], .. } in &findings.sides {
         println!("{name:>26} {a:>10.3} {b:>10.3} {c:>12.3} {d:>12.3}");
     }
-    println!("\ntimes of a step with one region (µs, median; the paper: 30 for the force, below 1000 for all)");
     println!(
-        "{:>9} {:>15} {:>9} {:>10} {:>8} {:>8} {:>8}",
-        "triangles", "tool triangles", "contacts", "detection", "force", "shape", "all"
+        "\ntimes of a step with one region (µs: median, p99, longest; the paper: 30 for the force, below 1000 for all)"
+    );
+    println!(
+        "{:>9} {:>9} {:>9} {:>20} {:>20} {:>20} {:>20}",
+        "triangles", "of tool", "contacts", "detection", "force", "shape", "all"
     );
     for t in &findings.times {
-        println!(
-            "{:>9} {:>15} {:>9} {:>10.1} {:>8.1} {:>8.1} {:>8.1}",
-            t.triangles, t.tool_triangles, t.contacts, t.detect, t.resolve, t.reshape, t.update
-        );
+        print!("{:>9} {:>9} {:>9}", t.triangles, t.tool_triangles, t.contacts);
+        for q in &t.stages {
+            print!("  {:>5.1} {:>5.1} {:>6.1}", q.median, q.p99, q.max);
+        }
+        println!();
     }
     if let Some(comparison) = &findings.fem {
         print_fem(comparison);
@@ -142,7 +148,7 @@ fn print_slides<'r>(title: &str, rows: impl Iterator<Item = &'r Slide>) {
     }
 }
 
-fn print_fem(comparison: &Comparison) {
+fn print_fem(comparison: &FemComparison) {
     println!("\nball on cube against finite elements, rubber, {} nodes (mm, N)", comparison.nodes);
     println!("{:>8} {:>10} {:>14} {:>16}", "depth", "FEM", "fitted law", "paper's law");
     for ((fem, fitted), printed) in comparison.fem.iter().zip(&comparison.fitted).zip(&comparison.printed) {
@@ -166,7 +172,7 @@ fn print_fem(comparison: &Comparison) {
     );
 }
 
-fn as_json(findings: &Findings) -> Value {
+fn as_json(findings: &ElasticFindings) -> Value {
     let vector = |v: &Vec3| json!([v.x, v.y, v.z]);
     let slides = |rows: &[Slide]| -> Vec<Value> {
         let row = |s: &Slide| json!({ "x_mm": s.x, "normal_n": vector(&s.normal), "friction_n": vector(&s.friction), "sliding": s.sliding });
@@ -181,10 +187,12 @@ fn as_json(findings: &Findings) -> Value {
     let rolling =
         |r: &Rolling| json!({ "time_ms": r.time, "regions": r.regions, "force_n": r.force, "pins_n": r.pins });
     let side = |s: &Sides| json!({ "object": s.name, "ends_mm": s.ends, "means_mm": s.means, "profile_mm": s.profile });
-    let time = |t: &Times| {
+    let quantiles = |q: &Quantiles| json!({ "median": q.median, "p99": q.p99, "max": q.max });
+    let time = |t: &ElasticTimes| {
+        let [detection, force, shape, update] = t.stages.each_ref().map(quantiles);
         json!({
-            "triangles": t.triangles, "tool_triangles": t.tool_triangles, "contacts": t.contacts, "detection_us": t.detect,
-            "force_us": t.resolve, "shape_us": t.reshape, "update_us": t.update,
+            "triangles": t.triangles, "tool_triangles": t.tool_triangles, "contacts": t.contacts, "detection_us": detection,
+            "force_us": force, "shape_us": shape, "update_us": update,
         })
     };
     let fem = findings.fem.as_ref().map(|c| {
@@ -207,102 +215,76 @@ fn as_json(findings: &Findings) -> Value {
     })
 }
 
-fn plots(findings: &Findings) -> Vec<Plot> {
-    let linear = |label: &str| Axis::new(label, Scale::Linear);
-    let plot = |title: &str, x: &str, y: &str, series: Vec<Series>| Plot {
-        title: title.into(),
-        x: linear(x),
-        y: linear(y),
-        series,
-    };
-    let curve = |name: &str, points: &[[f64; 2]]| Series::new(name, points.iter().copied()).styled(Style::Line);
-    let slides = |name: &str, rows: &[Slide], of: &dyn Fn(&Slide) -> f64| {
-        let points: Vec<[f64; 2]> = rows.iter().map(|row| [row.x, of(row)]).collect();
-        curve(name, &points)
-    };
+fn plots(findings: &ElasticFindings) -> Vec<Plot> {
     let (rubbing, along) = (&findings.rubbing.0, &findings.along.0);
-    let rolling = |name: &str, of: &dyn Fn(&Rolling) -> f64| {
-        let points: Vec<[f64; 2]> = findings.rolling.0.iter().map(|row| [row.time, of(row)]).collect();
-        curve(name, &points)
-    };
+    let ball = vec![curve("ball", &findings.pressing.ball), curve("single point", &findings.pressing.point)];
+    let dents = findings.dents.iter().map(|dent| curve(dent.name, &dent.profile)).collect();
+    let sides = findings.sides.iter().map(|side| curve(side.name, &side.profile)).collect();
     let mut plots = vec![
-        plot(
-            "13: ball on cube",
-            "depth (mm)",
-            "normal force (N)",
-            vec![curve("ball", &findings.pressing.ball), curve("single point", &findings.pressing.point)],
-        ),
+        plot("13: ball on cube", ["depth (mm)", "normal force (N)"], ball),
         plot(
             "14: ball slides on cube",
-            "x (mm)",
-            "force (N)",
+            ["x (mm)", "force (N)"],
             vec![
                 slides("Fx", rubbing, &|s| s.friction.x),
                 slides("Fy", rubbing, &|s| s.normal.y),
                 slides("Fz", rubbing, &|s| s.friction.z),
             ],
         ),
-        plot(
-            &format!("15: dents at {SAME_FORCE} N"),
-            "x (mm)",
-            "height of the surface (mm)",
-            findings.dents.iter().map(|dent| curve(dent.name, &dent.profile)).collect(),
-        ),
+        plot(&format!("15: dents at {SAME_FORCE} N"), ["x (mm)", "height of the surface (mm)"], dents),
         plot(
             "16: along an ellipsoid, normal force",
-            "x (mm)",
-            "force (N)",
-            vec![
-                slides("Fx", along, &|s| s.normal.x),
-                slides("Fy", along, &|s| s.normal.y),
-                slides("Fz", along, &|s| s.normal.z),
-            ],
+            ["x (mm)", "force (N)"],
+            ["Fx", "Fy", "Fz"].iter().enumerate().map(|(k, name)| slides(name, along, &|s| s.normal[k])).collect(),
         ),
         plot(
             "16: along an ellipsoid, friction",
-            "x (mm)",
-            "force (N)",
-            vec![
-                slides("fx", along, &|s| s.friction.x),
-                slides("fy", along, &|s| s.friction.y),
-                slides("fz", along, &|s| s.friction.z),
-            ],
+            ["x (mm)", "force (N)"],
+            ["fx", "fy", "fz"].iter().enumerate().map(|(k, name)| slides(name, along, &|s| s.friction[k])).collect(),
         ),
-        plot(
-            "17: compass",
-            "time (ms)",
-            "force (N)",
-            vec![
-                rolling("both", &|r| r.force),
-                rolling("left pin", &|r| r.pins[0]),
-                rolling("right pin", &|r| r.pins[1]),
-                rolling("regions", &|r| r.regions as f64),
-            ],
-        ),
-        plot(
-            "18: ellipsoid under a ball",
-            "x (mm)",
-            "displacement (mm)",
-            findings.sides.iter().map(|side| curve(side.name, &side.profile)).collect(),
-        ),
+        compass_plot(&findings.rolling.0),
+        plot("18: ellipsoid beside the contact with a ball", ["x (mm)", "displacement (mm)"], sides),
     ];
-    if let Some(c) = &findings.fem {
-        plots.push(plot(
-            "Against finite elements: force",
-            "depth (mm)",
-            "normal force (N)",
-            vec![
-                Series::new("FEM", c.fem.iter().copied()),
-                Series::new("fitted law", c.fitted.iter().copied()),
-                Series::new("paper's law", c.printed.iter().copied()),
-            ],
-        ));
-        plots.push(plot(
-            "Against finite elements: dent",
-            "x (mm)",
-            "height of the surface (mm)",
-            vec![curve("FEM", &c.fem_profile), curve("model, fitted", &c.model_profile)],
-        ));
-    }
+    plots.extend(findings.fem.iter().flat_map(fem_plots));
     plots
+}
+
+fn plot(title: &str, [x, y]: [&str; 2], series: Vec<Series>) -> Plot {
+    Plot { title: title.into(), x: Axis::new(x, Scale::Linear), y: Axis::new(y, Scale::Linear), series }
+}
+
+fn curve(name: &str, points: &[[f64; 2]]) -> Series {
+    Series::new(name, points.iter().copied()).styled(Style::Line)
+}
+
+fn slides(name: &str, rows: &[Slide], of: &dyn Fn(&Slide) -> f64) -> Series {
+    let points: Vec<[f64; 2]> = rows.iter().map(|row| [row.x, of(row)]).collect();
+    curve(name, &points)
+}
+
+fn compass_plot(rows: &[Rolling]) -> Plot {
+    let series = |name: &str, of: &dyn Fn(&Rolling) -> f64| {
+        let points: Vec<[f64; 2]> = rows.iter().map(|row| [row.time, of(row)]).collect();
+        curve(name, &points)
+    };
+    let all = vec![
+        series("both", &|r| r.force),
+        series("left pin", &|r| r.pins[0]),
+        series("right pin", &|r| r.pins[1]),
+        series("regions", &|r| r.regions as f64),
+    ];
+    plot("17: compass", ["time (ms)", "force (N)"], all)
+}
+
+fn fem_plots(c: &FemComparison) -> [Plot; 2] {
+    let forces = vec![
+        Series::new("FEM", c.fem.iter().copied()),
+        Series::new("fitted law", c.fitted.iter().copied()),
+        Series::new("paper's law", c.printed.iter().copied()),
+    ];
+    let heights = vec![curve("FEM", &c.fem_profile), curve("model, fitted", &c.model_profile)];
+    [
+        plot("Against finite elements: force", ["depth (mm)", "normal force (N)"], forces),
+        plot("Against finite elements: dent", ["x (mm)", "height of the surface (mm)"], heights),
+    ]
 }

@@ -13,7 +13,7 @@ use crate::cli::plot::{Axis, Plot, Scale, Series, Style};
 use crate::contact::Method;
 
 /// The scenes of the paper.
-const SCENES: [&str; 8] =
+const PAPER_SCENES: [&str; 8] =
     ["edge_cube", "edge_cube_tight", "bar", "pencil", "ball_tips", "ball", "dumbbell", "soft_ball"];
 /// A depth that is neither visible nor perceptible, mm.
 const SMALL: f64 = 0.1;
@@ -22,7 +22,7 @@ const SMALL: f64 = 0.1;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Scenes, such as `ball,bar` [default: those of the paper]
-    #[arg(long, value_delimiter = ',', default_values_t = SCENES.map(String::from))]
+    #[arg(long, value_delimiter = ',', default_values_t = PAPER_SCENES.map(String::from))]
     scenes: Vec<String>,
     /// Time limit per row, in seconds
     #[arg(long, default_value_t = 10.0, value_parser = crate::cli::bench::seconds)]
@@ -48,8 +48,8 @@ struct Depths {
 }
 
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
-    if let Some(other) = arguments.scenes.iter().find(|name| !SCENES.contains(&name.as_str())) {
-        bail!(crate::text::unknown("scene of the paper", other, &SCENES));
+    if let Some(other) = arguments.scenes.iter().find(|name| !PAPER_SCENES.contains(&name.as_str())) {
+        bail!(crate::text::unknown("scene of the paper", other, &PAPER_SCENES));
     }
     let mut progress = Progress::new(talk);
     let mut all = Vec::new();

@@ -12,12 +12,12 @@ use crate::cli::plot::{Axis, Plot, Scale, Series};
 use crate::contact::Method;
 
 /// Sweep limit of the solver: point contacts on a fine skin would take minutes without one.
-const SWEEPS: usize = 200;
+const SWEEP_LIMIT: usize = 200;
 /// Above this number of contacts only a few steps are measured.
 const MANY_CONTACTS: usize = 300;
 /// That number of steps, and the steps discarded after the change of method.
 const FEW_STEPS: u64 = 3;
-const CHANGE_STEPS: u64 = 5;
+const DISCARDED_STEPS: u64 = 5;
 
 /// Arguments of `study resolution`.
 #[derive(clap::Args)]
@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         save_plots(file, &plots(&rows), talk)?;
     }
     if arguments.json {
-        println!("{}", json!({ "study": "resolution", "sweeps_limit": SWEEPS, "rows": rows, "growth": finding }));
+        println!("{}", json!({ "study": "resolution", "sweeps_limit": SWEEP_LIMIT, "rows": rows, "growth": finding }));
         return Ok(());
     }
     println!();
@@ -74,7 +74,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
 /// A pinch grasp at some skin resolution with both methods. The grasp is made with aggregates, and point contacts start
 /// from that state: closing the fingers with point contacts takes longest and adds no information.
 fn factor_rows(factor: f64, steps: u32, progress: &mut Progress) -> anyhow::Result<[Value; 2]> {
-    let settings = [Setting::new("skin.resolution", factor), Setting::new("solver.iterations", SWEEPS)];
+    let settings = [Setting::new("skin.resolution", factor), Setting::new("solver.iterations", SWEEP_LIMIT)];
     let mut scene = load_builtin_scene("pinch", &settings).context("a shipped scene")??;
     let all = steps_of(&scene);
     advance(&mut scene, all, |i| progress.show(format_args!("skin × {factor}: settling, {i} of {all}")))?;
@@ -82,7 +82,7 @@ fn factor_rows(factor: f64, steps: u32, progress: &mut Progress) -> anyhow::Resu
         scene.world.parameters.contact.method = method;
         advance(&mut scene, 1, |_| {})?;
         let many = scene.world.statistics().contacts > MANY_CONTACTS;
-        let (rest, count) = if many { (1, FEW_STEPS) } else { (CHANGE_STEPS, u64::MAX) };
+        let (rest, count) = if many { (1, FEW_STEPS) } else { (DISCARDED_STEPS, u64::MAX) };
         let count = count.min(steps.into());
         let name = method.name();
         let mut show = |i: u64| progress.show(format_args!("skin × {factor}, {name}: {i} of {}", rest + count));
@@ -97,7 +97,7 @@ fn factor_rows(factor: f64, steps: u32, progress: &mut Progress) -> anyhow::Resu
 
 fn print_heads() {
     println!(
-        "pinch, object lifted; both methods from the same state; at most {SWEEPS} sweeps (counts: mean; times: median, ms)"
+        "pinch, object lifted; both methods from the same state; at most {SWEEP_LIMIT} sweeps (counts: mean; times: median, ms)"
     );
     println!(
         "{:>6} {:<9} {:>8} {:>11} {:>10} {:>10} {:>10} {:>10} {:>6} {:>9}",

@@ -13,8 +13,8 @@ use crate::mesh::{TetMesh, blocks};
 use crate::problem::{ContactProblem, Law};
 use crate::sim::{Parameters, World};
 
-const SIZE: [f64; 3] = [0.4, 0.25, 0.4];
-const CELLS: [usize; 3] = [8, 5, 8];
+const TABLE_SIZE: [f64; 3] = [0.4, 0.25, 0.4];
+const TABLE_CELLS: [usize; 3] = [8, 5, 8];
 /// Width of a leg in cells.
 const LEG: usize = 2;
 /// Cell layer of the shelf, counted from the ground.
@@ -45,11 +45,11 @@ impl Build {
 /// The mesh, centred at the origin.
 pub fn mesh(build: Build) -> TetMesh {
     let in_leg = |i: usize, cells: usize| i < LEG || i + LEG >= cells;
-    let mut mesh = blocks(&Vec3::from(SIZE), CELLS, |[i, j, k]| {
+    let mut mesh = blocks(&Vec3::from(TABLE_SIZE), TABLE_CELLS, |[i, j, k]| {
         let shelf = build == Build::Shelf && j == SHELF;
-        shelf || j == CELLS[1] - 1 || (in_leg(i, CELLS[0]) && in_leg(k, CELLS[2]))
+        shelf || j == TABLE_CELLS[1] - 1 || (in_leg(i, TABLE_CELLS[0]) && in_leg(k, TABLE_CELLS[2]))
     });
-    mesh.nodes.iter_mut().for_each(|p| *p -= 0.5 * Vec3::from(SIZE));
+    mesh.nodes.iter_mut().for_each(|p| *p -= 0.5 * Vec3::from(TABLE_SIZE));
     mesh
 }
 
@@ -57,13 +57,13 @@ pub fn mesh(build: Build) -> TetMesh {
 pub fn body(mesh: &TetMesh) -> SoftBody {
     let material = Material { young: 2e5, poisson: 0.3, density: 500.0, damping_mass: 0.0, damping_stiffness: 0.01 };
     let continuum = Continuum::new(mesh, &vec![false; mesh.nodes.len()], material);
-    SoftBody::new(Arc::new(continuum), Pose::translation(0.0, 0.5 * SIZE[1], 0.0))
+    SoftBody::new(Arc::new(continuum), Pose::translation(0.0, 0.5 * TABLE_SIZE[1], 0.0))
 }
 
 /// The nodes of a leg's sole. Legs 0 and 1 differ in x, 0 and 2 in z.
 pub fn sole(mesh: &TetMesh, leg: usize) -> Vec<usize> {
     let of_leg =
-        |p: &Vec3| p.y < 1e-9 - 0.5 * SIZE[1] && (p.x > 0.0) == (leg % 2 == 1) && (p.z > 0.0) == (leg / 2 == 1);
+        |p: &Vec3| p.y < 1e-9 - 0.5 * TABLE_SIZE[1] && (p.x > 0.0) == (leg % 2 == 1) && (p.z > 0.0) == (leg / 2 == 1);
     (0..mesh.nodes.len()).filter(|&n| of_leg(&mesh.nodes[n])).collect()
 }
 

@@ -32,7 +32,7 @@ pub struct Arguments {
 }
 
 /// Spread of the legs, and their speed at the end.
-struct Spread {
+struct LegSpread {
     friction: f64,
     build: Build,
     spread: f64,
@@ -64,7 +64,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
 }
 
 /// Simulates until the table has settled.
-fn spread(friction: f64, build: Build, seconds: f64, progress: &Progress) -> anyhow::Result<Spread> {
+fn spread(friction: f64, build: Build, seconds: f64, progress: &Progress) -> anyhow::Result<LegSpread> {
     let settings = [Setting::new("material.felt.friction", friction), Setting::new("seconds", seconds)];
     let mut scene = load_builtin_scene("table", &settings).context("a shipped scene")??;
     let mesh = mesh(build);
@@ -84,7 +84,7 @@ fn spread(friction: f64, build: Build, seconds: f64, progress: &Progress) -> any
         [(0, 1), (2, 3), (0, 2), (1, 3)].iter().map(|&(a, b)| (foot(a) - foot(b)).norm()).sum::<f64>() / 4.0
     };
     let speeds = soles.iter().flatten().map(|&n| table.velocities()[n].norm());
-    Ok(Spread {
+    Ok(LegSpread {
         friction,
         build,
         spread: 1e3 * (width(table.positions()) - width(&mesh.nodes)),
@@ -92,7 +92,7 @@ fn spread(friction: f64, build: Build, seconds: f64, progress: &Progress) -> any
     })
 }
 
-fn print(spreads: &[Spread], operators: &[Operator], seconds: f64) {
+fn print(spreads: &[LegSpread], operators: &[Operator], seconds: f64) {
     println!("soft table on four legs, {seconds} s: spread of the feet (mm; final speed, mm/s)");
     println!("{:>9} {:>10} {:>9} {:>15}", "friction", "plain", "", "with a shelf");
     for pair in spreads.chunks(Build::ALL.len()) {
@@ -112,8 +112,8 @@ fn print(spreads: &[Spread], operators: &[Operator], seconds: f64) {
     }
 }
 
-fn as_json(spreads: &[Spread], operators: &[Operator], seconds: f64) -> Value {
-    let row = |s: &Spread| json!({ "friction": s.friction, "build": s.build.name(), "spread_mm": s.spread, "speed_mm_s": s.speed });
+fn as_json(spreads: &[LegSpread], operators: &[Operator], seconds: f64) -> Value {
+    let row = |s: &LegSpread| json!({ "friction": s.friction, "build": s.build.name(), "spread_mm": s.spread, "speed_mm_s": s.speed });
     let rows: Vec<Value> = spreads.iter().map(row).collect();
     let couplings: serde_json::Map<String, Value> = operators
         .iter()

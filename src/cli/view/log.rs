@@ -64,7 +64,7 @@ fn line(report: &Report, drawn: &Drawn, wall: f64) -> Value {
     })
 }
 
-/// Memory that is in use, in megabytes, where the system says so.
+/// Resident memory, in megabytes, on systems that report it.
 pub fn memory_mb() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

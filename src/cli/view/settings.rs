@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::cli::{Talk, write_file};
 use crate::viewer::Layers;
-use crate::viewer::window::Kept;
+use crate::viewer::window::WindowSettings;
 
 /// The file: `$XDG_CONFIG_HOME/fingerpad/window.toml`, or below `~/.config`; `%APPDATA%` on Windows.
 pub fn file() -> Option<PathBuf> {
@@ -16,24 +16,24 @@ pub fn file() -> Option<PathBuf> {
 }
 
 /// What was kept; a file that cannot be read is reported, and the defaults are taken.
-pub fn load(talk: Talk) -> Kept {
-    let Some(file) = file() else { return Kept::default() };
+pub fn load(talk: Talk) -> WindowSettings {
+    let Some(file) = file() else { return WindowSettings::default() };
     let text = match std::fs::read_to_string(&file) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Kept::default(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return WindowSettings::default(),
         Err(error) => {
             talk.say(format_args!("{}: {error}; the default settings are used", file.display()));
-            return Kept::default();
+            return WindowSettings::default();
         }
     };
     parse(&text).unwrap_or_else(|problem| {
         talk.say(format_args!("{}: {problem}; the default settings are used", file.display()));
-        Kept::default()
+        WindowSettings::default()
     })
 }
 
 /// Keeps settings; a folder that cannot be written to is no reason to fail.
-pub fn save(kept: &Kept) -> anyhow::Result<()> {
+pub fn save(kept: &WindowSettings) -> anyhow::Result<()> {
     file().map_or(Ok(()), |file| write_file(&file, text(kept).as_bytes()))
 }
 
@@ -45,7 +45,7 @@ pub fn reset() -> anyhow::Result<()> {
     }
 }
 
-fn text(kept: &Kept) -> String {
+fn text(kept: &WindowSettings) -> String {
     let mut text = String::from("# Settings of the window. `fingerpad view --reset` forgets them.\n");
     let mut layers = kept.layers;
     let shown = Layers::SWITCHES.iter().filter(|(_, switch)| *switch(&mut layers)).map(|(name, _)| *name);
@@ -62,9 +62,9 @@ fn text(kept: &Kept) -> String {
 }
 
 /// Unknown keys and layers are left out: they may be those of another version.
-fn parse(text: &str) -> Result<Kept, String> {
+fn parse(text: &str) -> Result<WindowSettings, String> {
     let table = toml::de::DeTable::parse(text).map_err(|error| error.message().to_string())?;
-    let mut kept = Kept::default();
+    let mut kept = WindowSettings::default();
     let wrong = |key: &str| format!("`{key}` is not what was expected");
     for (key, value) in table.get_ref() {
         let (key, value): (&str, &toml::de::DeValue<'_>) = (key.get_ref(), value.get_ref());
@@ -107,9 +107,9 @@ mod tests {
     fn saved_settings_are_restored() {
         let layers = Layers { pressure: true, slip: true, skin: false, ..Layers::default() };
         let plots = vec!["cube.y".to_string(), "a \"b\"".to_string()];
-        let kept = Kept { size: (900, 600), layers, panels: false, tree: Some(true), plots, adapts: false };
+        let kept = WindowSettings { size: (900, 600), layers, panels: false, tree: Some(true), plots, adapts: false };
         assert_eq!(parse(&text(&kept)), Ok(kept));
-        assert_eq!(parse(&text(&Kept::default())), Ok(Kept::default()));
+        assert_eq!(parse(&text(&WindowSettings::default())), Ok(WindowSettings::default()));
     }
 
     #[test]

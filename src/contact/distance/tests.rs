@@ -233,7 +233,7 @@ proptest! {
         }
     }
 
-    /// A box meets a moving point no later for being a mesh.
+    /// A box as a mesh and as a shape detect a moving point equally early.
     #[test]
     fn sweeping_to_a_mesh(from in vector(0.05), to in vector(0.05)) {
         let as_box = sweep(&cuboid(0.02, 0.02, 0.02), &from, &to);

@@ -2,9 +2,9 @@
 //! coarse sensors, for example with 255 values.
 
 /// Outlier limit in multiples of the spread.
-const FAR: f64 = 5.0;
+const OUTLIER_LIMIT: f64 = 5.0;
 /// Factor from the median absolute deviation to the standard deviation of a normal distribution.
-const NORMAL: f64 = 1.4826;
+const DEVIATION_FACTOR: f64 = 1.4826;
 /// Readings closer to the median than this are never outliers, as a fraction of the scale: a few values of a coarse
 /// scale.
 const MIN_OUTLIER_DISTANCE: f64 = 0.01;
@@ -30,8 +30,8 @@ impl Average {
     /// The average of the readings of one sensor in their order; `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Average> {
         let middle = median(values.to_vec())?;
-        let spread = NORMAL * median(values.iter().map(|v| (v - middle).abs()).collect())?;
-        let reach = (FAR * spread).max(MIN_OUTLIER_DISTANCE);
+        let spread = DEVIATION_FACTOR * median(values.iter().map(|v| (v - middle).abs()).collect())?;
+        let reach = (OUTLIER_LIMIT * spread).max(MIN_OUTLIER_DISTANCE);
         let near: Vec<f64> = values.iter().copied().filter(|v| (v - middle).abs() <= reach).collect();
         let value = mean(&near)?;
         let noise = mean(&near.iter().map(|v| (v - value).powi(2)).collect::<Vec<_>>())?.sqrt();

@@ -3,7 +3,7 @@
 use super::average::Average;
 use super::fit;
 use super::refusal::{Reason, Refusal};
-use super::{Averages, Calibration, Part, Step};
+use super::{Averages, Calibration, PoseStep, SensorPart};
 use crate::protocol::Sensor;
 
 /// Minimum number of readings per sensor.
@@ -28,7 +28,7 @@ const WANTED_ERROR: f64 = 0.0025;
 /// Assumed span while it is unknown.
 const LIKELY_SPAN: f64 = 0.1;
 /// A finger is bent beyond this fraction of its span.
-const HALF: f64 = 0.5;
+const BENT_FRACTION: f64 = 0.5;
 /// Maximum total crosstalk from all other sensors, as a fraction of the span.
 const MOST_CROSSTALK: f64 = 1.0;
 
@@ -48,10 +48,10 @@ impl Calibration {
     }
 
     /// All problems of a step.
-    pub(super) fn check(&self, step: Step, averages: &Averages) -> Vec<Refusal> {
+    pub(super) fn check(&self, step: PoseStep, averages: &Averages) -> Vec<Refusal> {
         let refusal = |(sensor, reason)| Refusal { step, sensor: Some(sensor), reason };
         let (mut refusals, mut small) = (Vec::new(), Vec::new());
-        for &sensor in self.sensors.iter().filter(|sensor| Part::of(**sensor).is_some()) {
+        for &sensor in self.sensors.iter().filter(|sensor| SensorPart::of(**sensor).is_some()) {
             let Some(average) = averages[sensor.index()] else {
                 refusals.push(refusal((sensor, Reason::Silent { readings: 0, least: LEAST_READINGS })));
                 continue;
@@ -90,23 +90,23 @@ impl Calibration {
     }
 
     /// A finger that does not match the pose of the step, judged by flat hand and fist.
-    fn wrong_pose(&self, step: Step, sensor: Sensor, average: &Average) -> Option<Reason> {
-        let part = Part::of(sensor).filter(|part| *part != Part::Spread)?;
+    fn wrong_pose(&self, step: PoseStep, sensor: Sensor, average: &Average) -> Option<Reason> {
+        let part = SensorPart::of(sensor).filter(|part| *part != SensorPart::Spread)?;
         let span = self.span(sensor).filter(|span| span.abs() >= LEAST_SPAN)?;
-        let bend = (average.value - self.read(Step::Flat, sensor)?) / span;
-        match step.bend(part) < HALF {
-            true => (bend > HALF).then_some(Reason::Bent { bend }),
-            false => (bend < HALF).then_some(Reason::Straight { bend }),
+        let bend = (average.value - self.read(PoseStep::Flat, sensor)?) / span;
+        match step.bend(part) < BENT_FRACTION {
+            true => (bend > BENT_FRACTION).then_some(Reason::Bent { bend }),
+            false => (bend < BENT_FRACTION).then_some(Reason::Straight { bend }),
         }
     }
 
     /// Checks the span of a sensor in the step that determines it.
-    fn small_span(&self, step: Step, sensor: Sensor, average: &Average) -> Option<Reason> {
-        let shows = if Part::of(sensor)? == Part::Spread { Step::Spread } else { Step::Fist };
-        if step != shows || !Part::must_move(sensor) {
+    fn small_span(&self, step: PoseStep, sensor: Sensor, average: &Average) -> Option<Reason> {
+        let shows = if SensorPart::of(sensor)? == SensorPart::Spread { PoseStep::Spread } else { PoseStep::Fist };
+        if step != shows || !SensorPart::must_move(sensor) {
             return None;
         }
-        let span = (average.value - self.read(Step::Flat, sensor)?).abs();
+        let span = (average.value - self.read(PoseStep::Flat, sensor)?).abs();
         if span < LEAST_SPAN {
             return Some(Reason::SmallSpan { span, least: LEAST_SPAN });
         }
@@ -114,10 +114,11 @@ impl Calibration {
     }
 
     /// If all sensors that a step should move have a small span, the pose is wrong instead of the sensors.
-    fn same_as_flat(&self, step: Step, averages: &Averages, small: usize) -> Option<Reason> {
-        let moved = |sensor: Sensor| Some((averages[sensor.index()]?.value - self.read(Step::Flat, sensor)?).abs());
+    fn same_as_flat(&self, step: PoseStep, averages: &Averages, small: usize) -> Option<Reason> {
+        let moved = |sensor: Sensor| Some((averages[sensor.index()]?.value - self.read(PoseStep::Flat, sensor)?).abs());
         let shown = |sensor: &&Sensor| {
-            Part::must_move(**sensor) && Part::of(**sensor).is_some_and(|part| step.bend(part) > HALF)
+            SensorPart::must_move(**sensor)
+                && SensorPart::of(**sensor).is_some_and(|part| step.bend(part) > BENT_FRACTION)
         };
         let spans: Vec<_> = self.sensors.iter().filter(shown).filter_map(|s| Some((*s, moved(*s)?))).collect();
         let farthest = spans.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -129,7 +130,7 @@ impl Calibration {
         let Some(step) = self.steps.last().copied() else { return Vec::new() };
         let found = fit::fit(&self.sensors, &self.steps, &self.taken);
         let total = |c: &fit::SensorCalibration| c.crosstalk.iter().map(|(_, part)| part.abs()).sum::<f64>();
-        let is_finger = |c: &&fit::SensorCalibration| Part::of(c.sensor) != Some(Part::Spread);
+        let is_finger = |c: &&fit::SensorCalibration| SensorPart::of(c.sensor) != Some(SensorPart::Spread);
         let follows = |c: &fit::SensorCalibration| (c.sensor, total(c));
         let refusal =
             |(sensor, crosstalk)| Refusal { step, sensor: Some(sensor), reason: Reason::FollowsOthers { crosstalk } };

@@ -20,7 +20,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::average::Average;
 use super::step::PARTS;
-use super::{Averages, Part, Step};
+use super::{Averages, PoseStep, SensorPart};
 use crate::protocol::Sensor;
 
 /// Weight of the crosstalk regularisation; it only selects among solutions.
@@ -28,7 +28,7 @@ const LEAST_CROSSTALK: f64 = 1e-7;
 /// A sensor that moves less than this fraction of the scale keeps the values of the profile.
 const LEFT_ALONE: f64 = 0.05;
 /// Smaller crosstalk is set to zero.
-const NEGLIGIBLE: f64 = 0.002;
+const MIN_CROSSTALK: f64 = 0.002;
 
 /// Fitted parameters of a sensor.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,16 +51,16 @@ pub struct SensorCalibration {
 }
 
 /// Fits all sensors that move.
-pub(super) fn fit(sensors: &[Sensor], steps: &[Step], taken: &[Averages]) -> Vec<SensorCalibration> {
+pub(super) fn fit(sensors: &[Sensor], steps: &[PoseStep], taken: &[Averages]) -> Vec<SensorCalibration> {
     let moving: Vec<Sensor> = sensors.iter().copied().filter(|s| moves(*s, steps, taken)).collect();
-    let count = |part: Part| moving.iter().filter(|s| Part::of(**s) == Some(part)).count();
-    let counts: Vec<usize> = Part::all().map(count).collect();
+    let count = |part: SensorPart| moving.iter().filter(|s| SensorPart::of(**s) == Some(part)).count();
+    let counts: Vec<usize> = SensorPart::all().map(count).collect();
     moving.iter().filter_map(|sensor| fit_one(*sensor, &moving, &counts, steps, taken)).collect()
 }
 
 /// Whether some step moves a sensor enough.
-fn moves(sensor: Sensor, steps: &[Step], taken: &[Averages]) -> bool {
-    let Some(part) = Part::of(sensor) else { return false };
+fn moves(sensor: Sensor, steps: &[PoseStep], taken: &[Averages]) -> bool {
+    let Some(part) = SensorPart::of(sensor) else { return false };
     let read = |bent: bool| {
         let found = steps.iter().zip(taken).find(|(step, _)| (step.bend(part) > 0.5) == bent);
         found.and_then(|(_, averages)| averages[sensor.index()]).map(|average| average.value)
@@ -72,18 +72,18 @@ fn fit_one(
     sensor: Sensor,
     moving: &[Sensor],
     counts: &[usize],
-    steps: &[Step],
+    steps: &[PoseStep],
     taken: &[Averages],
 ) -> Option<SensorCalibration> {
-    let own = Part::of(sensor)?;
-    let rows: Vec<(Step, Average)> =
+    let own = SensorPart::of(sensor)?;
+    let rows: Vec<(PoseStep, Average)> =
         steps.iter().zip(taken).filter_map(|(step, averages)| Some((*step, averages[sensor.index()]?))).collect();
-    let b = DMatrix::from_fn(rows.len(), 1 + PARTS, |k, p| match Part::all().nth(p.wrapping_sub(1)) {
+    let b = DMatrix::from_fn(rows.len(), 1 + PARTS, |k, p| match SensorPart::all().nth(p.wrapping_sub(1)) {
         Some(part) if p > 0 => rows[k].0.bend(part),
         _ => 1.0,
     });
     let mut normal = b.transpose() * &b;
-    for part in Part::all().filter(|part| *part != own) {
+    for part in SensorPart::all().filter(|part| *part != own) {
         normal[(1 + part.index(), 1 + part.index())] += LEAST_CROSSTALK;
     }
     // From the readings of the steps to flat and a.
@@ -92,9 +92,9 @@ fn fit_one(
     let found = &solve * &y;
     let (flat, span) = (found[0], found[1 + own.index()]);
     let share = |other: &Sensor| {
-        let part = Part::of(*other).filter(|part| *part != own && !part.truly_moves(sensor))?;
+        let part = SensorPart::of(*other).filter(|part| *part != own && !part.truly_moves(sensor))?;
         let crosstalk = found[1 + part.index()] / span / counts[part.index()] as f64;
-        (crosstalk.abs() >= NEGLIGIBLE).then_some((*other, crosstalk))
+        (crosstalk.abs() >= MIN_CROSSTALK).then_some((*other, crosstalk))
     };
     let misfit = (&y - &b * &found).amax() / span.abs();
     Some(SensorCalibration {
@@ -109,7 +109,7 @@ fn fit_one(
 }
 
 /// Standard error of the predicted reading in the worst of the poses with every part straight or bent.
-fn worst_error(solve: &DMatrix<f64>, rows: &[(Step, Average)]) -> f64 {
+fn worst_error(solve: &DMatrix<f64>, rows: &[(PoseStep, Average)]) -> f64 {
     let corner = |bits: usize| {
         let pose = |p: usize| if p == 0 || bits >> (p - 1) & 1 == 1 { 1.0 } else { 0.0 };
         let weight = |k: usize| (0..=PARTS).map(|p| pose(p) * solve[(p, k)]).sum::<f64>();

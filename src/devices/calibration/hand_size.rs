@@ -2,17 +2,17 @@ use super::average::Average;
 use crate::devices::DeviceError;
 
 /// Minimum number of measurements.
-const LEAST: usize = 15;
+const MIN_MEASUREMENTS: usize = 15;
 /// Maximum scatter of the lengths, m.
 const MOST_SCATTER: f64 = 0.01;
 
 /// Length of a hand from repeated measurements, m, or the reason for rejection, one sentence without a full stop.
 pub fn hand_length(lengths: &[f64]) -> Result<f64, DeviceError> {
-    let average = Average::of(lengths).filter(|_| lengths.len() >= LEAST);
+    let average = Average::of(lengths).filter(|_| lengths.len() >= MIN_MEASUREMENTS);
     let average = average.ok_or_else(|| {
         let count = lengths.len();
         DeviceError::HandLength(format!(
-            "its length was measured {count} times only, at least {LEAST} are needed; keep it in sight"
+            "its length was measured {count} times only, at least {MIN_MEASUREMENTS} are needed; keep it in sight"
         ))
     })?;
     if average.noise > MOST_SCATTER || 5 * average.left_out > lengths.len() {

@@ -11,13 +11,14 @@
 //!
 //! A spread sensor has its 0 at the flat hand with closed fingers, and its 1 at the spread hand.
 //!
-//! [`Calibration`] runs through its [`Step`]s and rejects unusable ones with the reason; see `check`. The fit of flat,
+//! [`Calibration`] runs through its [`PoseStep`]s and rejects unusable ones with the reason; see `check`. The fit of flat,
 //! fist and c is in `fit`.
 
 mod average;
 mod check;
 mod fit;
 mod hand_size;
+mod mount;
 mod profile;
 mod refusal;
 mod step;
@@ -26,9 +27,10 @@ mod tests;
 
 pub use fit::SensorCalibration;
 pub use hand_size::hand_length;
+pub use mount::{Mount, MountFault};
 pub use profile::{UserProfile, hand_file};
 pub use refusal::{Reason, Refusal};
-pub use step::{Part, Step};
+pub use step::{PoseStep, SensorPart};
 
 use average::Average;
 
@@ -41,13 +43,13 @@ type Averages = [Option<Average>; SENSORS];
 #[derive(Clone, Debug)]
 pub struct Calibration {
     sensors: Vec<Sensor>,
-    steps: Vec<Step>,
+    steps: Vec<PoseStep>,
     taken: Vec<Averages>,
 }
 
 /// Progress of a calibration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct CalibrationProgress {
     /// Completed steps.
     pub done: usize,
     /// Total number of steps.
@@ -56,8 +58,8 @@ pub struct Progress {
 
 impl Calibration {
     /// Calibrates these sensors with these steps. Flat hand and fist are always included and come first.
-    pub fn new(sensors: impl IntoIterator<Item = Sensor>, steps: impl IntoIterator<Item = Step>) -> Self {
-        let mut order = vec![Step::Flat, Step::Fist];
+    pub fn new(sensors: impl IntoIterator<Item = Sensor>, steps: impl IntoIterator<Item = PoseStep>) -> Self {
+        let mut order = vec![PoseStep::Flat, PoseStep::Fist];
         for step in steps {
             if !order.contains(&step) {
                 order.push(step);
@@ -72,17 +74,17 @@ impl Calibration {
     }
 
     /// All steps in order.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PoseStep] {
         &self.steps
     }
 
     /// Current progress.
-    pub fn progress(&self) -> Progress {
-        Progress { done: self.taken.len(), of: self.steps.len() }
+    pub fn progress(&self) -> CalibrationProgress {
+        CalibrationProgress { done: self.taken.len(), of: self.steps.len() }
     }
 
     /// The current step; `None` when all are done.
-    pub fn current(&self) -> Option<Step> {
+    pub fn current(&self) -> Option<PoseStep> {
         self.steps.get(self.taken.len()).copied()
     }
 
@@ -108,7 +110,7 @@ impl Calibration {
     }
 
     /// Adds the readings of the current step. If rejected, the step stays current and earlier steps are kept.
-    pub fn take(&mut self, readings: &[FlexReading]) -> Result<Progress, Vec<Refusal>> {
+    pub fn take(&mut self, readings: &[FlexReading]) -> Result<CalibrationProgress, Vec<Refusal>> {
         let Some(step) = self.current() else { return Ok(self.progress()) };
         let averages = self.averages(readings);
         let refusals = self.check(step, &averages);
@@ -141,14 +143,14 @@ impl Calibration {
     }
 
     /// Reading of a sensor in a completed step.
-    fn read(&self, step: Step, sensor: Sensor) -> Option<f64> {
+    fn read(&self, step: PoseStep, sensor: Sensor) -> Option<f64> {
         let place = self.steps.iter().position(|s| *s == step)?;
         self.taken.get(place)?[sensor.index()].map(|average| average.value)
     }
 
     /// Signed span from the flat hand to the pose that moves the sensor most, if both are done.
     fn span(&self, sensor: Sensor) -> Option<f64> {
-        let far = if Part::of(sensor)? == Part::Spread { Step::Spread } else { Step::Fist };
-        Some(self.read(far, sensor)? - self.read(Step::Flat, sensor)?)
+        let far = if SensorPart::of(sensor)? == SensorPart::Spread { PoseStep::Spread } else { PoseStep::Fist };
+        Some(self.read(far, sensor)? - self.read(PoseStep::Flat, sensor)?)
     }
 }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::Step;
+use super::PoseStep;
 use crate::protocol::{Gap, Sensor};
 use crate::tracking::Finger;
 
@@ -8,7 +8,7 @@ use crate::tracking::Finger;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// The step to repeat.
-    pub step: Step,
+    pub step: PoseStep,
     /// The sensor; `None` for all.
     pub sensor: Option<Sensor>,
     /// The reason.
@@ -143,7 +143,7 @@ impl fmt::Display for Refusal {
                 let (span, least) = (Percent(span), Percent(least));
                 write!(f, "only {span} of the scale lies between flat hand and {step}, at least {least} are needed; ")?;
                 match step {
-                    Step::Spread => write!(f, "spread wider, and check that the sensor is in place"),
+                    PoseStep::Spread => write!(f, "spread wider, and check that the sensor is in place"),
                     _ => write!(f, "stretch it fully, then bend it fully, and check that the sensor is in place"),
                 }
             }

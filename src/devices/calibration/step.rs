@@ -6,7 +6,7 @@ use crate::tracking::Finger;
 /// A pose for the user to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum Step {
+pub enum PoseStep {
     Flat,
     Fist,
     ThumbIn,
@@ -19,7 +19,7 @@ pub enum Step {
 
 /// A part of the hand that the steps move as one: sensors of the same part bend together and cannot be distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum SensorPart {
     /// One finger, curled.
     Finger(Finger),
     /// The fingers, spread.
@@ -29,10 +29,10 @@ pub enum Part {
 /// Number of parts.
 pub(super) const PARTS: usize = 6;
 
-impl Part {
+impl SensorPart {
     /// All parts in the order of their indices.
-    pub(super) fn all() -> impl Iterator<Item = Part> {
-        Finger::ALL.into_iter().map(Part::Finger).chain([Part::Spread])
+    pub(super) fn all() -> impl Iterator<Item = SensorPart> {
+        Finger::ALL.into_iter().map(SensorPart::Finger).chain([SensorPart::Spread])
     }
 
     pub(super) fn index(self) -> usize {
@@ -43,11 +43,11 @@ impl Part {
     }
 
     /// The part that moves a sensor; `None` for the wrist, which no step moves.
-    pub fn of(sensor: Sensor) -> Option<Part> {
+    pub fn of(sensor: Sensor) -> Option<SensorPart> {
         match sensor {
-            Sensor::Curl(finger) | Sensor::Joint(finger, _) => Some(Part::Finger(finger)),
-            Sensor::ThumbPalm => Some(Part::Finger(Finger::Thumb)),
-            Sensor::Splay(_) | Sensor::Between(_) => Some(Part::Spread),
+            Sensor::Curl(finger) | Sensor::Joint(finger, _) => Some(SensorPart::Finger(finger)),
+            Sensor::ThumbPalm => Some(SensorPart::Finger(Finger::Thumb)),
+            Sensor::Splay(_) | Sensor::Between(_) => Some(SensorPart::Spread),
             Sensor::Wrist => None,
         }
     }
@@ -59,7 +59,7 @@ impl Part {
             Sensor::Joint(Finger::Thumb, place) => place != FingerJoint::Last,
             Sensor::Joint(_, place) => place != FingerJoint::Metacarpal,
             Sensor::Splay(finger) => finger != Finger::Middle,
-            _ => Part::of(sensor).is_some(),
+            _ => SensorPart::of(sensor).is_some(),
         }
     }
 
@@ -67,25 +67,25 @@ impl Part {
     /// also moves towards the index finger.
     pub(super) fn truly_moves(self, sensor: Sensor) -> bool {
         let of_the_thumb = [Sensor::Splay(Finger::Thumb), Sensor::Between(Gap::ThumbIndex)];
-        self == Part::Finger(Finger::Thumb) && of_the_thumb.contains(&sensor)
+        self == SensorPart::Finger(Finger::Thumb) && of_the_thumb.contains(&sensor)
     }
 }
 
-impl Step {
+impl PoseStep {
     /// The minimal steps for these sensors: flat hand, fist, thumb in, and the spread hand if a sensor measures it.
-    pub fn basic(sensors: &[Sensor]) -> Vec<Step> {
-        let mut steps = vec![Step::Flat, Step::Fist, Step::ThumbIn];
-        if sensors.iter().any(|sensor| Part::of(*sensor) == Some(Part::Spread)) {
-            steps.push(Step::Spread);
+    pub fn basic(sensors: &[Sensor]) -> Vec<PoseStep> {
+        let mut steps = vec![PoseStep::Flat, PoseStep::Fist, PoseStep::ThumbIn];
+        if sensors.iter().any(|sensor| SensorPart::of(*sensor) == Some(SensorPart::Spread)) {
+            steps.push(PoseStep::Spread);
         }
         steps
     }
 
     /// Adds the counting gestures, which determine the crosstalk between all fingers: thumb in is four, the flat hand
     /// five, and from each to the next one finger moves.
-    pub fn full(sensors: &[Sensor]) -> Vec<Step> {
+    pub fn full(sensors: &[Sensor]) -> Vec<PoseStep> {
         let mut steps = Self::basic(sensors);
-        steps.extend([Step::Three, Step::Two, Step::One, Step::ThumbUp]);
+        steps.extend([PoseStep::Three, PoseStep::Two, PoseStep::One, PoseStep::ThumbUp]);
         steps
     }
 
@@ -93,7 +93,7 @@ impl Step {
     /// its joint, the fingers affect each other's sensors, and the four additional poses take about 15 seconds. Sensors
     /// at the joints need only the basic steps: they have less crosstalk, and no pose distinguishes those of one finger
     /// anyway.
-    pub fn fitting(sensors: &[Sensor]) -> Vec<Step> {
+    pub fn fitting(sensors: &[Sensor]) -> Vec<PoseStep> {
         let is_joint = |sensor: &Sensor| matches!(sensor, Sensor::Joint(..));
         if sensors.iter().any(is_joint) { Self::basic(sensors) } else { Self::full(sensors) }
     }
@@ -131,7 +131,7 @@ impl Step {
     }
 
     /// Bend of a part in the pose.
-    pub fn bend(self, part: Part) -> f64 {
+    pub fn bend(self, part: SensorPart) -> f64 {
         let fingers = match self {
             Self::Flat => [0, 0, 0, 0, 0],
             Self::Fist => [1, 1, 1, 1, 1],
@@ -143,13 +143,13 @@ impl Step {
             Self::Three => [1, 0, 0, 0, 1],
         };
         match part {
-            Part::Finger(finger) => f64::from(fingers[finger as usize]),
-            Part::Spread => f64::from(u8::from(self == Self::Spread)),
+            SensorPart::Finger(finger) => f64::from(fingers[finger as usize]),
+            SensorPart::Spread => f64::from(u8::from(self == Self::Spread)),
         }
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for PoseStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -52,11 +52,11 @@ impl User {
         let mut random = Random::new(seed, 0);
         let n = sensors.len();
         let mut crosstalk = vec![vec![0.0; n]; n];
-        let part = |i: usize| Part::of(sensors[i]);
+        let part = |i: usize| SensorPart::of(sensors[i]);
         for i in 0..n {
-            for other in Part::all().filter(|other| Some(*other) != part(i) && !other.truly_moves(sensors[i])) {
+            for other in SensorPart::all().filter(|other| Some(*other) != part(i) && !other.truly_moves(sensors[i])) {
                 let sources: Vec<usize> =
-                    (0..n).filter(|j| part(*j) == Some(other) && Part::must_move(sensors[*j])).collect();
+                    (0..n).filter(|j| part(*j) == Some(other) && SensorPart::must_move(sensors[*j])).collect();
                 let share = between(&mut random, -0.03, 0.15) / sources.len().max(1) as f64;
                 sources.iter().filter(|_| part(i).is_some()).for_each(|j| crosstalk[i][*j] = share);
             }
@@ -69,7 +69,7 @@ impl User {
             let low = 6.0 * noise + 0.2 * size + random.unit() * (1.0 - 12.0 * noise - size * (reach + 0.2)).max(0.0);
             let up = random.unit() < 0.5;
             flat.push(if up { low } else { 1.0 - low });
-            span.push(match (Part::must_move(sensors[i]), up) {
+            span.push(match (SensorPart::must_move(sensors[i]), up) {
                 (false, _) => 0.0,
                 (true, true) => size,
                 (true, false) => -size,
@@ -89,12 +89,12 @@ impl User {
         reading
     }
 
-    fn bends(&self, step: Step) -> Vec<f64> {
-        self.sensors.iter().map(|sensor| Part::of(*sensor).map_or(0.0, |part| step.bend(part))).collect()
+    fn bends(&self, step: PoseStep) -> Vec<f64> {
+        self.sensors.iter().map(|sensor| SensorPart::of(*sensor).map_or(0.0, |part| step.bend(part))).collect()
     }
 
     /// Readings of a step, as many as the calibration needs.
-    fn readings(&mut self, calibration: &Calibration, step: Step) -> Vec<FlexReading> {
+    fn readings(&mut self, calibration: &Calibration, step: PoseStep) -> Vec<FlexReading> {
         let bends = self.bends(step);
         let mut readings: Vec<_> = (0..100).map(|_| self.reading(&bends)).collect();
         // Checking costs more than reading, so it is not done for each reading.
@@ -105,7 +105,7 @@ impl User {
         readings
     }
 
-    fn calibrate(&mut self, steps: Vec<Step>) -> Result<Vec<SensorCalibration>, Vec<Refusal>> {
+    fn calibrate(&mut self, steps: Vec<PoseStep>) -> Result<Vec<SensorCalibration>, Vec<Refusal>> {
         let mut calibration = Calibration::new(self.sensors.clone(), steps);
         while let Some(step) = calibration.current() {
             let readings = self.readings(&calibration, step);
@@ -134,8 +134,9 @@ fn largest_error(user: &mut User, found: &[SensorCalibration], together: bool) -
     let mut worst = 0.0_f64;
     for _ in 0..40 {
         let parts: Vec<f64> = (0..step::PARTS).map(|_| user.random.unit()).collect();
-        let bend =
-            |s: &Sensor, alone: f64| Part::of(*s).map_or(0.0, |p| if together { parts[p.index()] } else { alone });
+        let bend = |s: &Sensor, alone: f64| {
+            SensorPart::of(*s).map_or(0.0, |p| if together { parts[p.index()] } else { alone })
+        };
         let alone: Vec<f64> = user.sensors.iter().map(|_| user.random.unit()).collect();
         let bends: Vec<f64> = user.sensors.iter().zip(alone).map(|(s, alone)| bend(s, alone)).collect();
         let reading = user.reading(&bends);
@@ -154,7 +155,7 @@ proptest! {
     #[test]
     fn a_user_of_a_glove_of_five_is_recovered(seed: u64, noise in 0.005..0.01) {
         let mut user = User::new(curls(), noise, seed);
-        let found = user.calibrate(Step::fitting(&curls())).expect("a good hand");
+        let found = user.calibrate(PoseStep::fitting(&curls())).expect("a good hand");
         prop_assert_eq!(found.len(), 5);
         let error = largest_error(&mut user, &found, false);
         prop_assert!(error < 0.02, "{} of full scale; {:?}", error, found);
@@ -164,7 +165,7 @@ proptest! {
     fn a_user_of_a_glove_of_sixteen_is_recovered(seed: u64, noise in 0.001..0.005, fourteen: bool) {
         let sensors: Vec<_> = sixteen().into_iter().take(if fourteen { 14 } else { 16 }).collect();
         let mut user = User::new(sensors.clone(), noise, seed);
-        let found = user.calibrate(Step::full(&sensors)).expect("a good hand");
+        let found = user.calibrate(PoseStep::full(&sensors)).expect("a good hand");
         prop_assert_eq!(found.len(), if fourteen { 14 } else { 15 }, "all but the wrist");
         let error = largest_error(&mut user, &found, false);
         prop_assert!(error < 0.02, "{} of full scale; {:?}", error, found);
@@ -173,9 +174,9 @@ proptest! {
     #[test]
     fn joints_and_splay_are_recovered_and_what_hardly_moves_is_left(seed: u64, noise in 0.001..0.005) {
         let mut user = User::new(joints_and_splay(), noise, seed);
-        let found = user.calibrate(Step::full(&joints_and_splay())).expect("a good hand");
+        let found = user.calibrate(PoseStep::full(&joints_and_splay())).expect("a good hand");
         prop_assert_eq!(found.len(), 19);
-        prop_assert!(found.iter().all(|f| Part::must_move(f.sensor)));
+        prop_assert!(found.iter().all(|f| SensorPart::must_move(f.sensor)));
         let error = largest_error(&mut user, &found, false);
         prop_assert!(error < 0.02, "{} of full scale; {:?}", error, found);
     }
@@ -189,7 +190,7 @@ proptest! {
             (1..5).for_each(|j| user.crosstalk[i][j] = 0.0);
             user.crosstalk[0][i] = on_the_thumb;
         }
-        let found = user.calibrate(Step::basic(&curls())).expect("a good hand");
+        let found = user.calibrate(PoseStep::basic(&curls())).expect("a good hand");
         let error = largest_error(&mut user, &found, false);
         prop_assert!(error < 0.02, "{} of full scale; {:?}", error, found);
     }
@@ -198,9 +199,9 @@ proptest! {
     fn too_small_a_span_is_refused_by_name(seed: u64, finger in 0..5_usize, span in -0.03..0.03) {
         let mut user = User::new(curls(), 0.005, seed);
         user.span[finger] = span;
-        let refusals = user.calibrate(Step::fitting(&curls())).expect_err("a sensor that does not move");
+        let refusals = user.calibrate(PoseStep::fitting(&curls())).expect_err("a sensor that does not move");
         prop_assert_eq!(refusals.len(), 1, "{:?}", &refusals);
-        prop_assert_eq!((refusals[0].step, refusals[0].sensor), (Step::Fist, Some(Sensor::Curl(Finger::ALL[finger]))));
+        prop_assert_eq!((refusals[0].step, refusals[0].sensor), (PoseStep::Fist, Some(Sensor::Curl(Finger::ALL[finger]))));
         prop_assert!(matches!(refusals[0].reason, Reason::SmallSpan { .. }), "{:?}", &refusals);
         let text = refusals[0].to_string();
         prop_assert!(text.starts_with(Finger::ALL[finger].name()) && text.contains("% of the scale"), "{}", text);
@@ -211,7 +212,7 @@ proptest! {
 #[test]
 fn without_noise_flat_fist_and_crosstalk_are_exact() {
     let mut user = User::new(curls(), 0.0, 7);
-    let found = user.calibrate(Step::full(&curls())).expect("a good hand");
+    let found = user.calibrate(PoseStep::full(&curls())).expect("a good hand");
     for (i, one) in found.iter().enumerate() {
         assert!((one.flat - user.flat[i]).abs() < 1e-6 && (one.fist - user.flat[i] - user.span[i]).abs() < 1e-6);
         for (other, part) in &one.crosstalk {
@@ -220,8 +221,8 @@ fn without_noise_flat_fist_and_crosstalk_are_exact() {
         assert!(one.misfit < 1e-6 && one.error < 1e-12, "{one:?}");
     }
     // In the poses of the basic steps they are exact too; in others the error is the crosstalk.
-    let found = user.calibrate(Step::basic(&curls())).expect("a good hand");
-    for step in Step::basic(&curls()) {
+    let found = user.calibrate(PoseStep::basic(&curls())).expect("a good hand");
+    for step in PoseStep::basic(&curls()) {
         let bends = user.bends(step);
         let reading = user.reading(&bends);
         assert!(solve(&found, &reading).iter().zip(bends).all(|(found, b)| (found - b).abs() < 1e-5), "{step}");
@@ -233,8 +234,8 @@ fn without_noise_flat_fist_and_crosstalk_are_exact() {
 fn noisy_gloves_need_more_readings_up_to_a_limit() {
     let wanted = |noise: f64| {
         let mut user = User::new(curls(), noise, 9);
-        let calibration = Calibration::new(curls(), Step::full(&curls()));
-        let bends = user.bends(Step::Flat);
+        let calibration = Calibration::new(curls(), PoseStep::full(&curls()));
+        let bends = user.bends(PoseStep::Flat);
         let readings: Vec<_> = (0..500).map(|_| user.reading(&bends)).collect();
         calibration.wanted(&readings)
     };
@@ -245,12 +246,12 @@ fn noisy_gloves_need_more_readings_up_to_a_limit() {
 
 #[test]
 fn the_steps_fit_the_glove() {
-    assert_eq!(Step::fitting(&curls()).len(), 7);
-    assert_eq!(Step::fitting(&sixteen()), [Step::Flat, Step::Fist, Step::ThumbIn, Step::Spread]);
-    assert!(!Step::full(&curls()).contains(&Step::Spread));
-    let all = Step::full(&joints_and_splay());
+    assert_eq!(PoseStep::fitting(&curls()).len(), 7);
+    assert_eq!(PoseStep::fitting(&sixteen()), [PoseStep::Flat, PoseStep::Fist, PoseStep::ThumbIn, PoseStep::Spread]);
+    assert!(!PoseStep::full(&curls()).contains(&PoseStep::Spread));
+    let all = PoseStep::full(&joints_and_splay());
     let design = nalgebra::DMatrix::from_fn(all.len(), 1 + step::PARTS, |k, p| {
-        if p == 0 { 1.0 } else { Part::all().nth(p - 1).map_or(0.0, |part| all[k].bend(part)) }
+        if p == 0 { 1.0 } else { SensorPart::all().nth(p - 1).map_or(0.0, |part| all[k].bend(part)) }
     });
     assert_eq!(design.rank(1e-9), 7, "the full steps determine flat and all parts");
 }

@@ -1,7 +1,7 @@
 use super::faults::Faults;
 use super::line::{PacketEnd, TransmitLine};
 use super::uart::misread;
-use super::{Event, Motion};
+use super::{EmulatedMotion, EmulatorEvent};
 use crate::math::Random;
 use crate::protocol::{Emulated, Format, GloveMode, Reading};
 
@@ -12,7 +12,7 @@ const LONGEST_GAP: f64 = 1.0;
 pub(super) struct Machine {
     format: Format,
     device: Box<dyn Emulated>,
-    motion: Box<dyn Motion>,
+    motion: Box<dyn EmulatedMotion>,
     faults: Faults,
     random: Random,
     line: TransmitLine,
@@ -31,7 +31,7 @@ pub(super) struct Machine {
     /// The reported baud rate of the host.
     misread_at: Option<u32>,
     readings: Vec<Reading>,
-    pub events: Vec<Event>,
+    pub events: Vec<EmulatorEvent>,
 }
 
 /// Bytes that have left the device.
@@ -43,7 +43,7 @@ pub(super) struct Sent {
 
 #[cfg_attr(not(all(unix, feature = "serial")), allow(dead_code, reason = "datagrams have no way back"))]
 impl Machine {
-    pub fn new(format: Format, baud: Option<u32>, rate: f64, faults: Faults, motion: Box<dyn Motion>) -> Self {
+    pub fn new(format: Format, baud: Option<u32>, rate: f64, faults: Faults, motion: Box<dyn EmulatedMotion>) -> Self {
         Self {
             format,
             device: format.emulated(),
@@ -75,14 +75,14 @@ impl Machine {
     pub fn open(&mut self, now: f64) {
         (self.is_open, self.next, self.misread_at) = (true, now, None);
         self.line.clear();
-        self.events.push(Event::HostCame);
+        self.events.push(EmulatorEvent::HostCame);
     }
 
     /// The host has closed it.
     pub fn close(&mut self) {
         if std::mem::take(&mut self.is_open) {
             self.line.clear();
-            self.events.push(Event::HostLeft);
+            self.events.push(EmulatorEvent::HostLeft);
         }
     }
 
@@ -103,7 +103,7 @@ impl Machine {
     }
 
     /// Processes bytes of the host and responds.
-    pub fn hear(&mut self, now: f64, bytes: &[u8]) {
+    pub fn receive(&mut self, now: f64, bytes: &[u8]) {
         if self.began.is_some_and(|began| self.faults.is_stalled(now - began)) {
             return;
         }
@@ -114,12 +114,12 @@ impl Machine {
         if self.asks_for_data(&heard) {
             self.measure(now);
         }
-        let answer = self.device.receive(&heard);
-        if !answer.is_empty() && self.is_data(&answer) {
+        let response = self.device.receive(&heard);
+        if !response.is_empty() && self.is_data(&response) {
             self.begin(now);
         }
-        self.events.extend(self.device.commands().into_iter().map(Event::Heard));
-        self.send(now, answer, None);
+        self.events.extend(self.device.commands().into_iter().map(EmulatorEvent::Heard));
+        self.send(now, response, None);
     }
 
     /// Takes the samples that are due, and the bytes that have left the line.
@@ -149,7 +149,7 @@ impl Machine {
         let since = time - self.began.unwrap_or(time);
         let was_stalled = std::mem::replace(&mut self.is_stalled, self.faults.is_stalled(since));
         if was_stalled != self.is_stalled {
-            self.events.push(if self.is_stalled { Event::Stalled } else { Event::Resumed });
+            self.events.push(if self.is_stalled { EmulatorEvent::Stalled } else { EmulatorEvent::Resumed });
         }
         if self.is_stalled {
             return;
@@ -182,9 +182,9 @@ impl Machine {
     }
 
     /// Whether a response contains data.
-    fn is_data(&self, answer: &[u8]) -> bool {
+    fn is_data(&self, response: &[u8]) -> bool {
         match self.format {
-            Format::DataGlove5 { .. } => answer.len() == 9,
+            Format::DataGlove5 { .. } => response.len() == 9,
             _ => self.is_asked(),
         }
     }
@@ -192,7 +192,7 @@ impl Machine {
     fn begin(&mut self, now: f64) {
         if self.began.is_none() {
             self.began = Some(now);
-            self.events.push(Event::Streaming);
+            self.events.push(EmulatorEvent::Streaming);
         }
     }
 
@@ -209,7 +209,7 @@ impl Machine {
             self.bursts = due;
             let bytes: Vec<u8> = (0..garbage.bytes).map(|_| (self.random.unit() * 256.0) as u8).collect();
             self.line.put(now, &bytes, bytes.len(), None);
-            self.events.push(Event::Garbage(bytes.len()));
+            self.events.push(EmulatorEvent::Garbage(bytes.len()));
         }
     }
 
@@ -229,7 +229,7 @@ impl Machine {
     fn other_speed(&mut self) -> Option<(u32, u32)> {
         let (host, own) = self.host_baud.zip(self.baud).filter(|(host, own)| host != own)?;
         if self.misread_at.replace(host) != Some(host) {
-            self.events.push(Event::OtherSpeed { host, device: own });
+            self.events.push(EmulatorEvent::OtherSpeed { host, device: own });
         }
         Some((host, own))
     }

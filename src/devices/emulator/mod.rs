@@ -24,21 +24,21 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use self::machine::Machine;
-use self::thread::{Port, Worker};
+use self::thread::{EmulatedPort, Worker};
 use crate::devices::DeviceError;
 use crate::protocol::{Format, HostLine, Link, Reading};
 
 pub use faults::{Faults, Garbage, Outage};
 pub use uart::misread;
-pub use wearer::Wearer;
+pub use wearer::EmulatedWearer;
 
 /// The measurements of an emulated device.
-pub trait Motion: Send {
+pub trait EmulatedMotion: Send {
     /// Appends the readings at a time, s since the host first requested data.
     fn readings(&mut self, time: f64, out: &mut Vec<Reading>);
 }
 
-impl<F: FnMut(f64, &mut Vec<Reading>) + Send> Motion for F {
+impl<F: FnMut(f64, &mut Vec<Reading>) + Send> EmulatedMotion for F {
     fn readings(&mut self, time: f64, out: &mut Vec<Reading>) {
         self(time, out);
     }
@@ -57,7 +57,7 @@ pub struct EmulatorSettings {
     pub faults: Faults,
     /// Destination of datagrams; default: the usual port on this machine.
     pub address: Option<SocketAddr>,
-    /// Whether to report each packet: [`Event::Sent`].
+    /// Whether to report each packet: [`EmulatorEvent::Sent`].
     pub trace: bool,
 }
 
@@ -81,7 +81,7 @@ pub fn usual_rate(format: &Format) -> f64 {
 
 /// Events of an emulated device.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum EmulatorEvent {
     /// Plugged in: the path of the pseudo-terminal, or the destination address of datagrams.
     Plugged(String),
     /// It was unplugged.
@@ -120,7 +120,7 @@ pub enum Event {
     Failed(String),
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for EmulatorEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Plugged(path) => write!(f, "plugged in: {path}"),
@@ -143,13 +143,13 @@ impl fmt::Display for Event {
 }
 
 /// Called with the path of the device whenever that changes, and with `None` when it is unplugged.
-pub type Placed = Box<dyn FnMut(Option<&Path>) -> std::io::Result<()> + Send>;
+pub type PathCallback = Box<dyn FnMut(Option<&Path>) -> std::io::Result<()> + Send>;
 
 /// An emulated device that runs in its own thread. Dropping it unplugs it.
 #[derive(Debug)]
 pub struct Emulator {
     place: Arc<Mutex<Option<String>>>,
-    events: Receiver<Event>,
+    events: Receiver<EmulatorEvent>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -161,13 +161,17 @@ impl Emulator {
     /// Plugs a device in, or returns why it cannot be emulated, one sentence without a full stop.
     pub fn start(
         settings: EmulatorSettings,
-        motion: Box<dyn Motion>,
-        placed: Option<Placed>,
+        motion: Box<dyn EmulatedMotion>,
+        placed: Option<PathCallback>,
     ) -> Result<Self, DeviceError> {
         Self::plug_in(settings, motion, placed).map_err(DeviceError::Emulation)
     }
 
-    fn plug_in(settings: EmulatorSettings, motion: Box<dyn Motion>, placed: Option<Placed>) -> Result<Self, String> {
+    fn plug_in(
+        settings: EmulatorSettings,
+        motion: Box<dyn EmulatedMotion>,
+        placed: Option<PathCallback>,
+    ) -> Result<Self, String> {
         let EmulatorSettings { format, baud, rate, faults, address, trace } = settings;
         let rate = rate.unwrap_or_else(|| usual_rate(&format));
         if !(0.1..=10_000.0).contains(&rate) {
@@ -176,9 +180,9 @@ impl Emulator {
         let (baud, port) = match format.link() {
             Link::Serial { speeds } => {
                 let baud = baud.unwrap_or(speeds[0]);
-                (Some(baud), Port::Serial(baud))
+                (Some(baud), EmulatedPort::Serial(baud))
             }
-            Link::Udp { port } => (None, Port::Udp(address.unwrap_or_else(|| ([127, 0, 0, 1], port).into()))),
+            Link::Udp { port } => (None, EmulatedPort::Udp(address.unwrap_or_else(|| ([127, 0, 0, 1], port).into()))),
             Link::Usb { .. } => {
                 let name = format.name();
                 return Err(format!("{name} is a USB (HID) device; only serial ports and UDP can be emulated"));
@@ -203,7 +207,7 @@ impl Emulator {
     }
 
     /// What happens to it.
-    pub fn events(&self) -> &Receiver<Event> {
+    pub fn events(&self) -> &Receiver<EmulatorEvent> {
         &self.events
     }
 }

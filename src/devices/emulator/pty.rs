@@ -19,7 +19,7 @@ pub(super) enum FromHost {
     /// No bytes, but a host has it open.
     Silence,
     /// No host has it open.
-    Nobody,
+    Disconnected,
 }
 
 impl Pty {
@@ -45,12 +45,12 @@ impl Pty {
     }
 
     /// Waits for bytes of the host, with a timeout. Returns at once if the other end is not open.
-    pub fn hear(&mut self, patience: Duration, buffer: &mut [u8]) -> FromHost {
+    pub fn receive(&mut self, patience: Duration, buffer: &mut [u8]) -> FromHost {
         self.device.set_timeout(patience).ok();
         match self.device.read(buffer) {
             Ok(count) => FromHost::Bytes(count),
             Err(error) if [ErrorKind::TimedOut, ErrorKind::Interrupted].contains(&error.kind()) => FromHost::Silence,
-            Err(_) => FromHost::Nobody,
+            Err(_) => FromHost::Disconnected,
         }
     }
 
@@ -74,10 +74,10 @@ impl Pty {
         let settings = serialport::new(&self.path, self.baud).exclusive(false);
         let Ok(host) = TTYPort::open(&settings) else {
             // Another host may have opened it.
-            return !matches!(self.hear(Duration::ZERO, &mut []), FromHost::Nobody);
+            return !matches!(self.receive(Duration::ZERO, &mut []), FromHost::Disconnected);
         };
         let mut buffer = [0; 256];
-        while let FromHost::Bytes(count) = self.hear(Duration::ZERO, &mut buffer) {
+        while let FromHost::Bytes(count) = self.receive(Duration::ZERO, &mut buffer) {
             heard.extend(&buffer[..count]);
         }
         host.clear(ClearBuffer::All).ok();

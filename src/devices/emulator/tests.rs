@@ -4,7 +4,7 @@ use crate::protocol::{Checksum, FlexReading, GloveMode, Sensor};
 use crate::tracking::{Finger, Side};
 
 /// The index finger counts the samples modulo 256.
-fn counting() -> Box<dyn Motion> {
+fn counting() -> Box<dyn EmulatedMotion> {
     let mut count = 0_u32;
     Box::new(move |_: f64, out: &mut Vec<Reading>| {
         out.push(Reading::Flex(FlexReading::of([(Sensor::Curl(Finger::Index), f64::from(count % 256) / 255.0)])));
@@ -48,23 +48,23 @@ fn a_glove_streams_on_request_at_its_rate_and_baud_rate() {
     assert_eq!(run(&mut machine, 0.0, 1.0), [], "nobody listens");
     machine.open(1.0);
     assert_eq!(run(&mut machine, 1.0, 2.0), [], "nobody asked");
-    machine.hear(2.0, b"A");
+    machine.receive(2.0, b"A");
     assert_eq!(run(&mut machine, 2.0, 2.1).iter().map(|(_, byte)| *byte).collect::<Vec<_>>(), [0x55]);
-    machine.hear(2.1, b"D");
+    machine.receive(2.1, b"D");
     let bytes = run(&mut machine, 2.1, 12.1);
     let counted = counts(&decoded(&five(), &bytes));
     assert!((1998..=2001).contains(&counted.len()), "{}", counted.len());
     assert!(counted.iter().enumerate().all(|(i, count)| *count == (i % 256) as u8), "none is lost, in order, from 0");
     let in_a_second = bytes.iter().filter(|(time, _)| (5.0..6.0).contains(time)).count();
     assert!((1790..=1810).contains(&in_a_second), "{in_a_second}");
-    assert_eq!(machine.events, [Event::HostCame, Event::Streaming]);
+    assert_eq!(machine.events, [EmulatorEvent::HostCame, EmulatorEvent::Streaming]);
 }
 
 #[test]
 fn a_slow_line_limits_the_rate() {
     let mut machine = Machine::new(five(), Some(9600), 200.0, Faults::default(), counting());
     machine.open(0.0);
-    machine.hear(0.0, b"D");
+    machine.receive(0.0, b"D");
     let bytes = run(&mut machine, 0.0, 10.0);
     assert!((9590..=9600).contains(&bytes.len()), "{}", bytes.len());
     assert!(counts(&decoded(&five(), &bytes)).windows(2).all(|two| two[1] == two[0].wrapping_add(1)));
@@ -75,10 +75,10 @@ fn a_wrong_baud_rate_garbles_both_directions() {
     let mut machine = Machine::new(five(), Some(19200), 200.0, Faults::default(), counting());
     machine.open(0.0);
     machine.set_host_baud(Some(115_200));
-    machine.hear(0.0, b"AGD");
+    machine.receive(0.0, b"AGD");
     assert_eq!(run(&mut machine, 0.0, 1.0), [], "it was not understood");
     machine.set_host_baud(Some(19200));
-    machine.hear(1.0, b"D");
+    machine.receive(1.0, b"D");
     machine.set_host_baud(Some(9600));
     let bytes = run(&mut machine, 1.0, 3.0);
     let mut decoder = five().decoder();
@@ -87,7 +87,7 @@ fn a_wrong_baud_rate_garbles_both_directions() {
     assert!(bytes.len() > 200 && decoder.statistics().packets == 0, "{} bytes", bytes.len());
     let hint = decoder.hint().expect("a hint");
     assert!(hint.contains("19200 baud"), "{hint}");
-    assert!(machine.events.contains(&Event::OtherSpeed { host: 9600, device: 19200 }));
+    assert!(machine.events.contains(&EmulatorEvent::OtherSpeed { host: 9600, device: 19200 }));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn faults_follow_their_schedule() {
     let faults = Faults::parse(["garbage=1:30", "stall=2.5:1", "unplug=4:2"]).expect("faults");
     let mut machine = Machine::new(five(), Some(19200), 200.0, faults, counting());
     machine.open(5.0);
-    machine.hear(5.0, b"D");
+    machine.receive(5.0, b"D");
     let bytes = run(&mut machine, 5.0, 9.0);
     let silent = bytes.windows(2).map(|two| (two[0].0, two[1].0 - two[0].0)).find(|(_, gap)| *gap > 0.1);
     let (at, gap) = silent.expect("a stall");
@@ -110,9 +110,15 @@ fn faults_follow_their_schedule() {
     machine.unplug();
     machine.open(11.0);
     assert_eq!(run(&mut machine, 11.0, 12.0), [], "without power it forgot that it was asked");
-    let told = [Event::HostCame, Event::Streaming, Event::Garbage(30), Event::Garbage(30), Event::Stalled];
+    let told = [
+        EmulatorEvent::HostCame,
+        EmulatorEvent::Streaming,
+        EmulatorEvent::Garbage(30),
+        EmulatorEvent::Garbage(30),
+        EmulatorEvent::Stalled,
+    ];
     assert_eq!(machine.events[..5], told);
-    assert_eq!(machine.events[5], Event::Resumed);
+    assert_eq!(machine.events[5], EmulatorEvent::Resumed);
 }
 
 #[test]
@@ -132,7 +138,7 @@ fn a_passive_device_starts_on_open_and_a_sensor_on_request() {
     let mut said = host.start();
     for step in 0..2000 {
         let now = 1e-3 * f64::from(step);
-        said.drain(..).for_each(|bytes| machine.hear(now, &bytes));
+        said.drain(..).for_each(|bytes| machine.receive(now, &bytes));
         let bytes: Vec<u8> = run(&mut machine, now, now + 1e-3).iter().map(|(_, byte)| *byte).collect();
         decoder.push(&bytes, &mut out);
         said = host.heard(&bytes);
@@ -190,13 +196,13 @@ mod terminal {
         TTYPort::open(&serialport::new(place, baud).timeout(PATIENCE)).expect("a port")
     }
 
-    fn wait_for(emulator: &Emulator, wanted: &Event) {
+    fn wait_for(emulator: &Emulator, wanted: &EmulatorEvent) {
         while emulator.events().recv_timeout(PATIENCE).expect("an event") != *wanted {}
     }
 
     fn next_place(emulator: &Emulator) -> String {
         loop {
-            if let Event::Plugged(place) = emulator.events().recv_timeout(PATIENCE).expect("an event") {
+            if let EmulatorEvent::Plugged(place) = emulator.events().recv_timeout(PATIENCE).expect("an event") {
                 return place;
             }
         }
@@ -216,7 +222,7 @@ mod terminal {
             let mut port = open(&place, 19200);
             port.write_all(b"A").expect("room");
             assert_eq!(read(&mut port, 1), [0x55], "the first byte is the answer, and nothing older");
-            wait_for(&emulator, &Event::HostCame);
+            wait_for(&emulator, &EmulatorEvent::HostCame);
             port.write_all(b"D").expect("room");
             let (mut out, mut decoder) = (Vec::new(), five().decoder());
             decoder.push(&read(&mut port, 90), &mut out);
@@ -224,7 +230,7 @@ mod terminal {
             // The last command is received although the port is closed at once.
             port.write_all(b"A").expect("room");
             drop(port);
-            wait_for(&emulator, &Event::HostLeft);
+            wait_for(&emulator, &EmulatorEvent::HostLeft);
         }
     }
 
@@ -234,11 +240,11 @@ mod terminal {
         let emulator = Emulator::start(EmulatorSettings::new(format), counting(), None).expect("an emulator");
         for _ in 0..20 {
             let mut port = open(&emulator.place().expect("it is plugged in"), 115_200);
-            wait_for(&emulator, &Event::HostCame);
+            wait_for(&emulator, &EmulatorEvent::HostCame);
             port.write_all(b"(ZZ)\n").expect("room");
             drop(port);
-            wait_for(&emulator, &Event::Heard(HostLine::Stop));
-            wait_for(&emulator, &Event::HostLeft);
+            wait_for(&emulator, &EmulatorEvent::Heard(HostLine::Stop));
+            wait_for(&emulator, &EmulatorEvent::HostLeft);
         }
     }
 
@@ -247,16 +253,16 @@ mod terminal {
         let emulator = Emulator::start(EmulatorSettings::new(five()), counting(), None).expect("an emulator");
         let mut port = open(&emulator.place().expect("it is plugged in"), 19200);
         port.write_all(b"D").expect("room");
-        wait_for(&emulator, &Event::Streaming);
+        wait_for(&emulator, &EmulatorEvent::Streaming);
         port.set_baud_rate(9600).expect("a speed");
-        wait_for(&emulator, &Event::OtherSpeed { host: 9600, device: 19200 });
+        wait_for(&emulator, &EmulatorEvent::OtherSpeed { host: 9600, device: 19200 });
     }
 
     #[test]
     fn replugging_reports_the_new_path() {
         let places = Arc::new(Mutex::new(Vec::new()));
         let noted = places.clone();
-        let placed: Placed = Box::new(move |place| {
+        let placed: PathCallback = Box::new(move |place| {
             noted.lock().expect("no panic").push(place.map(Path::to_path_buf));
             Ok(())
         });
@@ -268,7 +274,7 @@ mod terminal {
         port.write_all(b"D").expect("room");
         let mut buffer = [0; 64];
         while port.read(&mut buffer).is_ok() {}
-        wait_for(&emulator, &Event::Unplugged);
+        wait_for(&emulator, &EmulatorEvent::Unplugged);
         let second = next_place(&emulator);
         drop(port);
         let mut port = open(&second, 19200);

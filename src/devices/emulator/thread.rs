@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use super::machine::{Machine, Sent};
 #[cfg(all(unix, feature = "serial"))]
 use super::pty::{FromHost, Pty};
-use super::{Event, Placed};
+use super::{EmulatorEvent, PathCallback};
 
 /// Poll interval for a request to stop.
-const PATIENCE: Duration = Duration::from_millis(10);
+const STOP_POLL: Duration = Duration::from_millis(10);
 /// Poll interval for a host.
 #[cfg(all(unix, feature = "serial"))]
-const LOOK: Duration = Duration::from_millis(2);
+const HOST_POLL: Duration = Duration::from_millis(2);
 
 /// Connection of a device.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Port {
+pub(super) enum EmulatedPort {
     /// A serial port with a baud rate.
     Serial(u32),
     /// UDP datagrams.
@@ -34,12 +34,12 @@ enum Plug {
 /// Moves bytes between a machine and its connection.
 pub(super) struct Worker {
     machine: Machine,
-    port: Port,
+    port: EmulatedPort,
     /// `None` while it is unplugged.
     plug: Option<Plug>,
-    placed: Option<Placed>,
+    placed: Option<PathCallback>,
     place: Arc<Mutex<Option<String>>>,
-    events: SyncSender<Event>,
+    events: SyncSender<EmulatorEvent>,
     trace: bool,
     clock: Instant,
     sent: Sent,
@@ -49,10 +49,10 @@ pub(super) struct Worker {
 impl Worker {
     pub fn new(
         machine: Machine,
-        port: Port,
-        placed: Option<Placed>,
+        port: EmulatedPort,
+        placed: Option<PathCallback>,
         place: Arc<Mutex<Option<String>>>,
-        events: SyncSender<Event>,
+        events: SyncSender<EmulatorEvent>,
         trace: bool,
     ) -> Self {
         Self {
@@ -73,19 +73,19 @@ impl Worker {
     pub fn plug_in(&mut self) -> Result<(), String> {
         let place = match self.port {
             #[cfg(all(unix, feature = "serial"))]
-            Port::Serial(baud) => {
+            EmulatedPort::Serial(baud) => {
                 let pty = Pty::open(baud)?;
                 let place = pty.path().to_string();
                 self.plug = Some(Plug::Serial(pty));
                 place
             }
             #[cfg(not(all(unix, feature = "serial")))]
-            Port::Serial(baud) => {
+            EmulatedPort::Serial(baud) => {
                 return Err(format!(
                     "serial ports ({baud} baud) are emulated only on Unix and with the Cargo feature `serial`"
                 ));
             }
-            Port::Udp(address) => {
+            EmulatedPort::Udp(address) => {
                 let any: IpAddr =
                     if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
                 // Loopback datagrams are sent from a loopback address.
@@ -103,7 +103,7 @@ impl Worker {
             return Err(error.to_string());
         }
         self.set_place(Some(place.clone()));
-        self.tell(Event::Plugged(place));
+        self.tell(EmulatorEvent::Plugged(place));
         Ok(())
     }
 
@@ -112,7 +112,7 @@ impl Worker {
         self.machine.unplug();
         self.set_place(None);
         if let Some(Err(error)) = self.placed.as_mut().map(|placed| placed(None)) {
-            self.tell(Event::Failed(error.to_string()));
+            self.tell(EmulatorEvent::Failed(error.to_string()));
         }
     }
 
@@ -120,7 +120,7 @@ impl Worker {
         *self.place.lock().unwrap_or_else(PoisonError::into_inner) = place;
     }
 
-    fn tell(&self, event: Event) {
+    fn tell(&self, event: EmulatorEvent) {
         // There may be no receiver.
         let _ = self.events.try_send(event);
     }
@@ -132,14 +132,14 @@ impl Worker {
             match (&self.plug, is_unplugged) {
                 (None, false) => {
                     if let Err(error) = self.plug_in() {
-                        self.tell(Event::Failed(error));
-                        std::thread::sleep(50 * PATIENCE);
+                        self.tell(EmulatorEvent::Failed(error));
+                        std::thread::sleep(50 * STOP_POLL);
                     }
                 }
-                (None, true) => std::thread::sleep(PATIENCE),
+                (None, true) => std::thread::sleep(STOP_POLL),
                 (Some(_), true) => {
                     self.unplug();
-                    self.tell(Event::Unplugged);
+                    self.tell(EmulatorEvent::Unplugged);
                 }
                 (Some(_), false) => self.serve(now),
             }
@@ -159,7 +159,7 @@ impl Worker {
     /// Waits for the host or the next due time, and processes it.
     fn serve(&mut self, now: f64) {
         let due = self.machine.wake(now) - now;
-        let patience = Duration::try_from_secs_f64(due.max(0.0)).map_or(PATIENCE, |due| due.min(PATIENCE));
+        let patience = Duration::try_from_secs_f64(due.max(0.0)).map_or(STOP_POLL, |due| due.min(STOP_POLL));
         match &mut self.plug {
             None => return,
             Some(Plug::Udp(..)) => std::thread::sleep(patience),
@@ -179,16 +179,16 @@ impl Worker {
     fn listen(&mut self, patience: Duration) {
         let Some(Plug::Serial(pty)) = &mut self.plug else { return };
         let mut buffer = [0; 256];
-        let heard = pty.hear(patience, &mut buffer);
+        let heard = pty.receive(patience, &mut buffer);
         let now = self.clock.elapsed().as_secs_f64();
-        if let FromHost::Nobody = heard {
+        if let FromHost::Disconnected = heard {
             if !self.machine.is_open() {
-                return std::thread::sleep(LOOK);
+                return std::thread::sleep(HOST_POLL);
             }
             let mut rest = Vec::new();
             let can_be_opened = pty.refresh(&mut rest);
             if !rest.is_empty() {
-                self.machine.hear(now, &rest);
+                self.machine.receive(now, &rest);
             }
             self.machine.close();
             if !can_be_opened {
@@ -201,7 +201,7 @@ impl Worker {
         }
         self.machine.set_host_baud(pty.host_baud());
         if let FromHost::Bytes(count) = heard {
-            self.machine.hear(now, &buffer[..count]);
+            self.machine.receive(now, &buffer[..count]);
         }
     }
 
@@ -223,12 +223,12 @@ impl Worker {
         };
         if self.trace {
             for packet in self.sent.ends.iter().filter_map(|end| end.packet) {
-                self.tell(Event::Sent { packet, at });
+                self.tell(EmulatorEvent::Sent { packet, at });
             }
         }
         let was_overrun = std::mem::replace(&mut self.is_overrun, lost > 0);
         if lost > 0 && !was_overrun {
-            self.tell(Event::Overrun(lost));
+            self.tell(EmulatorEvent::Overrun(lost));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a serial port receives at a baud rate different from the sender's.
 
 /// Bits of a frame: a low start bit, eight data bits, lowest first, a high stop bit.
-const FRAME: usize = 10;
+const FRAME_BITS: usize = 10;
 
 /// Bytes received at one baud rate for bytes sent at another, contiguously on a line that idles before and after.
 ///
@@ -12,14 +12,14 @@ pub fn misread(bytes: &[u8], sent_at: u32, read_at: u32) -> Vec<u8> {
     if sent_at == read_at || sent_at == 0 || read_at == 0 {
         return bytes.into();
     }
-    let is_high = |bit: usize| match (bytes.get(bit / FRAME), bit % FRAME) {
+    let is_high = |bit: usize| match (bytes.get(bit / FRAME_BITS), bit % FRAME_BITS) {
         (None, _) | (_, 9) => true,
         (_, 0) => false,
         (Some(byte), place) => byte >> (place - 1) & 1 == 1,
     };
     // The sender's bit at the middle of the receiver's bit, counted from the falling edge.
     let middle = |bit: u64| ((2 * bit + 1) * u64::from(sent_at) / (2 * u64::from(read_at))) as usize;
-    let end = FRAME * bytes.len();
+    let end = FRAME_BITS * bytes.len();
     let (mut read, mut at) = (Vec::new(), 0);
     while at < end {
         if is_high(at) {

@@ -1,4 +1,4 @@
-use super::Motion;
+use super::EmulatedMotion;
 use crate::assets::{DeviceKind, DeviceProfile, PlaceSettings};
 use crate::devices::glove::GloveMap;
 use crate::math::{Pose, Vec3};
@@ -9,7 +9,7 @@ use crate::tracking::HandSample;
 const SERIAL: &str = "EMULATED";
 
 /// A hand with an emulated device: the readings are the inverse of what the profile computes from them.
-pub struct Wearer<F> {
+pub struct EmulatedWearer<F> {
     format: Option<Format>,
     glove: GloveMap,
     place: PlaceSettings,
@@ -17,7 +17,7 @@ pub struct Wearer<F> {
     hand: F,
 }
 
-impl<F: FnMut(f64) -> Option<HandSample> + Send> Wearer<F> {
+impl<F: FnMut(f64) -> Option<HandSample> + Send> EmulatedWearer<F> {
     /// The hand at each time, with the device of a profile.
     pub fn new(profile: &DeviceProfile, hand: F) -> Self {
         let format = if let DeviceKind::Wire(format) = &profile.kind { Some(*format) } else { None };
@@ -31,21 +31,21 @@ impl<F: FnMut(f64) -> Option<HandSample> + Send> Wearer<F> {
     }
 }
 
-impl<F: FnMut(f64) -> Option<HandSample> + Send> Motion for Wearer<F> {
+impl<F: FnMut(f64) -> Option<HandSample> + Send> EmulatedMotion for EmulatedWearer<F> {
     fn readings(&mut self, time: f64, out: &mut Vec<Reading>) {
         let Some(HandSample { palm, angles, .. }) = (self.hand)(time) else { return };
         if let Some(angles) = angles.filter(|_| !self.glove.sensors().is_empty()) {
             out.push(Reading::Flex(self.glove.raw(&angles)));
         }
         let Some(palm) = palm else { return };
-        let told = told(&self.place, &palm);
+        let sensor_pose = sensor_pose(&self.place, &palm);
         match self.format {
             Some(Format::Bno055 | Format::WitMotion { .. } | Format::XImu3) => {
-                out.push(Reading::Orientation(told.rotation));
+                out.push(Reading::Orientation(sensor_pose.rotation));
             }
             Some(Format::Vmc) => {
                 let serial = self.serial.clone();
-                out.push(Reading::Tracked { object: TrackedObject::Tracker, serial, pose: told });
+                out.push(Reading::Tracked { object: TrackedObject::Tracker, serial, pose: sensor_pose });
             }
             _ => out.push(tilt(&palm)),
         }
@@ -53,7 +53,7 @@ impl<F: FnMut(f64) -> Option<HandSample> + Send> Motion for Wearer<F> {
 }
 
 /// Tracker pose of a palm in the world.
-fn told(place: &PlaceSettings, palm: &Pose) -> Pose {
+fn sensor_pose(place: &PlaceSettings, palm: &Pose) -> Pose {
     let turn = place.frame.rotation.inverse();
     let position = turn * (palm.translation.vector - place.frame.translation.vector) / place.scale;
     Pose::from_parts(position.into(), turn * palm.rotation * place.palm.inverse())
@@ -78,7 +78,7 @@ mod tests {
         let profile =
             load_device(&builtin_device_file(name).expect("a shipped profile")).unwrap_or_else(|p| panic!("{p}"));
         let mut out = Vec::new();
-        Wearer::new(&profile, |time| Some(HandSample::full(time, palm, angles))).readings(0.0, &mut out);
+        EmulatedWearer::new(&profile, |time| Some(HandSample::full(time, palm, angles))).readings(0.0, &mut out);
         out
     }
 
@@ -100,9 +100,9 @@ mod tests {
         let glove = readings("5dt-5", palm, [0.3; ANGLES]);
         assert!(matches!(glove[..], [Reading::Flex(_), Reading::Tilt { .. }]), "{glove:?}");
         let sensor = readings("bno055", palm, [0.3; ANGLES]);
-        let [Reading::Orientation(told)] = sensor[..] else { panic!("{sensor:?}") };
+        let [Reading::Orientation(sensor_pose)] = sensor[..] else { panic!("{sensor:?}") };
         let upright = Quat::from_scaled_axis(-Vec3::x() * std::f64::consts::FRAC_PI_2);
-        assert!((upright * told).angle_to(&palm.rotation) < 1e-9, "its z is up, the world's y is");
+        assert!((upright * sensor_pose).angle_to(&palm.rotation) < 1e-9, "its z is up, the world's y is");
         let tracker = readings("vmc", palm, [0.3; ANGLES]);
         assert!(
             matches!(&tracker[..], [Reading::Tracked { pose, .. }] if (pose.translation.vector - palm.translation.vector).norm() < 1e-9)

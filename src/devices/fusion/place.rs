@@ -8,14 +8,14 @@ use crate::math::{Pose, Quat, Vec3};
 /// vertical to be closest to the hand. With `d = q_start q⁻¹` that rotation has the angle `2 atan2(d_y, d_w)`, the
 /// twist of `d` about y.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Placed {
+pub(super) struct DeviceToWorld {
     settings: PlaceSettings,
     heading: Option<Quat>,
     /// A position of the device, and the corresponding position in the world.
     origin: Option<(Vec3, Vec3)>,
 }
 
-impl Placed {
+impl DeviceToWorld {
     pub fn new(settings: &PlaceSettings) -> Self {
         let mut placed = Self { settings: *settings, heading: None, origin: None };
         placed.forget();

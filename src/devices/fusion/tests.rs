@@ -50,8 +50,8 @@ fn three_devices_make_one_hand() {
     let at = palm.palm.expect("a palm").translation.vector;
     assert!((at - Vec3::new(0.1 + 0.099, 0.2, 0.3)).norm() < 1e-12, "from where the hand began: {at}");
     assert_eq!(news.fingers.expect("fingers").angles, Some([0.5; ANGLES]));
-    assert_eq!(fusion.news(Side::Right, 0.0), News::default(), "nothing new");
-    assert_eq!(fusion.news(Side::Left, 0.0), News::default(), "no such hand");
+    assert_eq!(fusion.news(Side::Right, 0.0), FusedParts::default(), "nothing new");
+    assert_eq!(fusion.news(Side::Left, 0.0), FusedParts::default(), "no such hand");
 }
 
 /// A palm that is rotated about the vertical and held level starts at the heading of the scene, and then rotates with

@@ -5,15 +5,15 @@ use crate::protocol::{FlexReading, Sensor};
 use crate::tracking::{Finger, Side};
 
 /// Maximum speed of the palm, m/s.
-const SPEED: f64 = 0.25;
+const STICK_SPEED: f64 = 0.25;
 /// Maximum distance of the palm from its start along each axis, m.
-const REACH: f64 = 0.6;
+const PALM_RANGE: f64 = 0.6;
 /// Dead zone of a stick, as a fraction of its range.
 const DEAD: f64 = 0.15;
 /// Closing speed of a finger by a button, in full bends per second.
-const CLOSING: f64 = 4.0;
+const FINGER_SPEED: f64 = 4.0;
 /// Maximum time step, s: no jump after a delay.
-const LONGEST: f64 = 0.05;
+const MAX_TIME_STEP: f64 = 0.05;
 /// Distance at which home is reached, m.
 const HOME: f64 = 1e-3;
 
@@ -123,7 +123,7 @@ impl PadHand {
 
     /// The hand at a time, s, and the button changes since the last call.
     pub fn step(&mut self, pad: &PadState, time: f64) -> (SourceSample, Vec<(&'static str, bool)>) {
-        let dt = self.time.map_or(0.0, |last| (time - last).clamp(0.0, LONGEST));
+        let dt = self.time.map_or(0.0, |last| (time - last).clamp(0.0, MAX_TIME_STEP));
         self.time = Some(time);
         let changed = pad.buttons ^ self.buttons;
         self.buttons = pad.buttons;
@@ -164,10 +164,10 @@ impl PadHand {
         if wanted != Vec3::zeros() {
             self.goes_home = false;
             // Diagonal motion is not faster.
-            self.position += dt * SPEED * wanted / wanted.norm().max(1.0);
-            self.position = self.position.map(|x| x.clamp(-REACH, REACH));
+            self.position += dt * STICK_SPEED * wanted / wanted.norm().max(1.0);
+            self.position = self.position.map(|x| x.clamp(-PALM_RANGE, PALM_RANGE));
         } else if self.goes_home {
-            let (distance, step) = (self.position.norm(), dt * SPEED);
+            let (distance, step) = (self.position.norm(), dt * STICK_SPEED);
             self.goes_home = distance > HOME;
             self.position *= if distance > step.max(HOME) { 1.0 - step / distance } else { 0.0 };
         }
@@ -181,7 +181,7 @@ impl PadHand {
         let others = self.follows.map(|follows| if follows { fingers } else { 0.0 });
         let wanted = [thumb, others[0], others[1], others[2], others[3]];
         for (bend, wanted) in self.bends.iter_mut().zip(wanted) {
-            *bend += (wanted - *bend).clamp(-CLOSING * dt, CLOSING * dt);
+            *bend += (wanted - *bend).clamp(-FINGER_SPEED * dt, FINGER_SPEED * dt);
         }
     }
 }

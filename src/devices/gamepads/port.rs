@@ -8,17 +8,17 @@ use crate::assets::{DeviceKind, DeviceProfile, Port};
 use crate::devices::glove::GloveMap;
 use crate::devices::haptics::{Levels, VibrationDriver};
 use crate::devices::smooth::Smoother;
-use crate::devices::source::{SourceFeed, SourceHandle, SourceSample, SourceState, Told};
+use crate::devices::source::{SourceFeed, SourceHandle, SourceRequest, SourceSample, SourceState};
 use crate::protocol::{Format, Link};
 use crate::tracking::Side;
 
 /// Samples per second.
-const RATE: f64 = 100.0;
+const SAMPLE_RATE: f64 = 100.0;
 /// Time before gamepads are searched again.
-const AGAIN: Duration = Duration::from_secs(1);
+const SEARCH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The buttons by position.
-const BUTTONS: [(Button, PadButton); 14] = [
+const BUTTON_PLACES: [(Button, PadButton); 14] = [
     (Button::South, PadButton::A),
     (Button::East, PadButton::B),
     (Button::West, PadButton::X),
@@ -48,31 +48,31 @@ fn run(feed: &SourceFeed, profile: &DeviceProfile, epoch: Instant) {
             Ok(gilrs) => break gilrs,
             Err(error) => feed.set_state(SourceState::Lost(format!("gamepads cannot be listed: {error}"))),
         }
-        if is_stopped(feed, Instant::now() + AGAIN, |_| {}) {
+        if is_stopped(feed, Instant::now() + SEARCH_INTERVAL, |_| {}) {
             return;
         }
     };
     let mut held = Held::new(profile, epoch);
-    let period = Duration::from_secs_f64(1.0 / RATE);
+    let period = Duration::from_secs_f64(1.0 / SAMPLE_RATE);
     let mut next = Instant::now();
     loop {
         while gilrs.next_event().is_some() {}
         held.follow(&mut gilrs, feed);
         next = (next + period).max(Instant::now());
-        if is_stopped(feed, next, |told| held.hear(told)) {
-            held.let_go(feed);
+        if is_stopped(feed, next, |request| held.handle(request)) {
+            held.release_motors(feed);
             return;
         }
     }
 }
 
 /// Waits and forwards what arrives; returns whether to stop.
-fn is_stopped(feed: &SourceFeed, deadline: Instant, mut hear: impl FnMut(Told)) -> bool {
+fn is_stopped(feed: &SourceFeed, deadline: Instant, mut handle: impl FnMut(SourceRequest)) -> bool {
     loop {
         match feed.wait_until(deadline) {
-            Told::Nothing => return false,
-            Told::Stop => return true,
-            told => hear(told),
+            SourceRequest::None => return false,
+            SourceRequest::Stop => return true,
+            request => handle(request),
         }
     }
 }
@@ -116,9 +116,9 @@ impl<'a> Held<'a> {
         self.epoch.elapsed().as_secs_f64()
     }
 
-    fn hear(&mut self, told: Told) {
+    fn handle(&mut self, request: SourceRequest) {
         let now = self.now();
-        if let (Told::Feel(touch), Some(haptics)) = (told, &mut self.haptics)
+        if let (SourceRequest::Feel(touch), Some(haptics)) = (request, &mut self.haptics)
             && touch.side == self.side
         {
             haptics.feel(&touch, now);
@@ -147,7 +147,7 @@ impl<'a> Held<'a> {
         let pulse = self.haptics.as_mut().and_then(|haptics| haptics.due(now));
         if let (Some(pulse), Some(rumble)) = (pulse, rumble) {
             rumble.play(&pulse);
-            feed.set_told(self.side, Levels { fingers: [pulse.amplitude; 5], palm: pulse.amplitude });
+            feed.set_sent_levels(self.side, Levels { fingers: [pulse.amplitude; 5], palm: pulse.amplitude });
         }
         let pad = gilrs.gamepad(*id);
         let time = now - self.profile.latency;
@@ -159,11 +159,11 @@ impl<'a> Held<'a> {
         }
     }
 
-    fn let_go(&mut self, feed: &SourceFeed) {
+    fn release_motors(&mut self, feed: &SourceFeed) {
         let pulse = self.haptics.as_mut().and_then(VibrationDriver::stop);
         if let (Some(pulse), Some((_, Some(rumble)))) = (pulse, &self.pad) {
             rumble.play(&pulse);
-            feed.set_told(self.side, Levels::ZERO);
+            feed.set_sent_levels(self.side, Levels::ZERO);
         }
     }
 
@@ -203,7 +203,7 @@ impl<'a> Held<'a> {
     fn pad(&mut self, pad: &Gamepad<'_>, time: f64, feed: &SourceFeed) -> SourceSample {
         let axis = |axis| f64::from(pad.value(axis));
         let trigger = |button| pad.button_data(button).map_or(0.0, |data| f64::from(data.value()));
-        let held = BUTTONS.iter().filter(|(button, _)| pad.is_pressed(*button));
+        let held = BUTTON_PLACES.iter().filter(|(button, _)| pad.is_pressed(*button));
         let state = PadState {
             left_stick: [axis(Axis::LeftStickX), axis(Axis::LeftStickY)],
             right_stick: [axis(Axis::RightStickX), axis(Axis::RightStickY)],
@@ -235,9 +235,9 @@ impl<'a> Held<'a> {
             turned(Axis::RightStickY),
             value(Axis::RightZ),
         ];
-        let down = BUTTONS.iter().enumerate().filter(|(_, (button, _))| pad.is_pressed(*button));
+        let down = BUTTON_PLACES.iter().enumerate().filter(|(_, (button, _))| pad.is_pressed(*button));
         let buttons = down.fold(0, |bits, (number, _)| bits | 1 << number);
-        for number in (0..BUTTONS.len()).filter(|number| (buttons ^ self.buttons) >> number & 1 == 1) {
+        for number in (0..BUTTON_PLACES.len()).filter(|number| (buttons ^ self.buttons) >> number & 1 == 1) {
             feed.press(format!("button_{number}"), buttons >> number & 1 == 1);
         }
         self.buttons = buttons;

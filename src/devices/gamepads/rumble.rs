@@ -4,7 +4,7 @@ use gilrs::{GamepadId, Gilrs};
 use crate::devices::haptics::Pulse;
 
 /// Update interval of the motors: gamepads miss pulses shorter than 50 ms.
-const SHORTEST: u32 = 100;
+const PULSE_INTERVAL: u32 = 100;
 
 /// The motors of a gamepad, driven together.
 pub(super) struct Rumble(Effect);
@@ -15,7 +15,7 @@ impl Rumble {
         if !gilrs.gamepad(id).is_ff_supported() {
             return None;
         }
-        let scheduling = Replay { play_for: Ticks::from_ms(SHORTEST), ..Replay::default() };
+        let scheduling = Replay { play_for: Ticks::from_ms(PULSE_INTERVAL), ..Replay::default() };
         let motor = |kind| BaseEffect { kind, scheduling, ..BaseEffect::default() };
         let mut builder = EffectBuilder::new();
         builder
@@ -31,7 +31,7 @@ impl Rumble {
             let _ = self.0.stop();
             return;
         }
-        let length = Ticks::from_ms(((1e3 * pulse.duration) as u32).max(SHORTEST));
+        let length = Ticks::from_ms(((1e3 * pulse.duration) as u32).max(PULSE_INTERVAL));
         let _ = self.0.set_gain(pulse.amplitude.min(1.0) as f32);
         let _ = self.0.set_repeat(Repeat::For(length));
         let _ = self.0.play();

@@ -17,9 +17,9 @@ fn hand(side: Side) -> HumanHand {
     HumanHand::new(side, &Skeleton::new(&description(side)).expect("a hand"))
 }
 
-fn body() -> Body {
+fn body() -> BoneSkeleton {
     let [left, right] = SIDES.map(|side| Skeleton::new(&description(side)).expect("a hand"));
-    Body::new(&left, &right)
+    BoneSkeleton::new(&left, &right)
 }
 
 fn degrees(angles: &[Option<f64>; ANGLES], finger: Finger, kind: AngleKind) -> f64 {
@@ -178,7 +178,7 @@ fn the_arm_chain_gives_the_palm() {
         let mut bones = hand(side).bones(&palm, &angles);
         bones[0].1 = above.inverse() * bones[0].1;
         let mut body = body();
-        let tell = |body: &mut Body| {
+        let tell = |body: &mut BoneSkeleton| {
             chain.iter().for_each(|(name, pose)| body.set(HumanBone::named(name).expect("a bone"), pose));
             bones.iter().for_each(|(bone, pose)| body.set(*bone, pose));
             body.news(side).expect("it was told of").palm

@@ -18,10 +18,10 @@ fn skeleton(side: Side) -> Skeleton {
 }
 
 /// The joints of a hand, by forward kinematics of its skeleton. The metacarpals lie along the palm.
-fn joints(side: Side, palm: &Pose, angles: &[f64; ANGLES]) -> [Joint; JOINTS] {
+fn joints(side: Side, palm: &Pose, angles: &[f64; ANGLES]) -> [TrackedJoint; JOINTS] {
     let hand = hand(side);
     let kinematics = skeleton(side).kinematics(palm, angles);
-    let joint = |pose: Pose| Joint { position: Some(pose.translation.vector), orientation: Some(pose.rotation) };
+    let joint = |pose: Pose| TrackedJoint { position: Some(pose.translation.vector), orientation: Some(pose.rotation) };
     let mut joints = [joint(*palm); JOINTS];
     joints[WRIST] = joint(palm * Pose::translation(0.0, hand.palm.wrist.y, hand.palm.wrist.z));
     for finger in Finger::ALL {
@@ -99,7 +99,7 @@ fn rotation_of_middle(side: Side) -> Quat {
 #[test]
 fn a_mirrored_hand_has_the_same_angles() {
     let pose = *hand(Side::Right).pose("tripod").expect("a pose every hand has");
-    let mirrored = joints(Side::Right, &somewhere(), &pose).map(|joint| Joint {
+    let mirrored = joints(Side::Right, &somewhere(), &pose).map(|joint| TrackedJoint {
         position: joint.position.map(|p| Vec3::new(-p.x, p.y, p.z)),
         // The frame's X axis is mirrored too, so that the frame stays right-handed.
         orientation: joint.orientation.map(|q| Quat::new_normalize(nalgebra::Quaternion::new(q.w, q.i, -q.j, -q.k))),
@@ -116,7 +116,7 @@ fn an_unknown_joint_affects_only_its_angles() {
     let reader = JointReader::new(&skeleton(Side::Right));
     let missing = |gone: &[usize]| {
         let mut joints = joints(Side::Right, &somewhere(), &pose);
-        gone.iter().for_each(|&joint| joints[joint] = Joint::default());
+        gone.iter().for_each(|&joint| joints[joint] = TrackedJoint::default());
         let reading = reader.read(&joints);
         for (i, (found, known)) in reading.angles.iter().zip(&pose).enumerate() {
             assert!(found.is_none_or(|found| (found - known).abs() < 1e-9), "angle {i}");
@@ -140,12 +140,12 @@ fn an_unknown_joint_affects_only_its_angles() {
 #[test]
 fn raw_numbers_are_checked() {
     let turn = [0.0, 0.0, 0.0, 1.002];
-    let joint = Joint::new([1.0, 2.0, 3.0], turn);
+    let joint = TrackedJoint::new([1.0, 2.0, 3.0], turn);
     assert_eq!(joint.position, Some(Vec3::new(1.0, 2.0, 3.0)));
     assert_eq!(joint.orientation, Some(Quat::identity()), "nearly a rotation is made one");
-    assert_eq!(Joint::new([f64::NAN, 0.0, 0.0], turn).position, None);
+    assert_eq!(TrackedJoint::new([f64::NAN, 0.0, 0.0], turn).position, None);
     for nonsense in [[0.0; 4], [f64::NAN; 4], [0.0, 0.0, 0.0, 2.0], [f64::INFINITY, 0.0, 0.0, 1.0]] {
-        assert_eq!(Joint::new([0.0; 3], nonsense).orientation, None);
+        assert_eq!(TrackedJoint::new([0.0; 3], nonsense).orientation, None);
     }
 }
 
@@ -161,7 +161,7 @@ fn the_size_is_that_of_the_hand() {
             assert!((found.expect("known") - known).abs() < 1e-12);
         }
     }
-    joints[phalanx(Finger::Middle, 2)] = Joint::default();
+    joints[phalanx(Finger::Middle, 2)] = TrackedJoint::default();
     let size = HandSize::measure(&joints);
     assert_eq!(size.hand_length, None);
     assert!(size.phalanges[2][0].is_some() && size.phalanges[2][1].is_none() && size.phalanges[2][2].is_none());

@@ -1,18 +1,20 @@
 use std::time::{Duration, Instant};
 
-use super::session::Session;
-use super::{Failure, HandReading, HandSize, JOINTS, Joint, JointReader};
+use super::session::HandSession;
+use super::{Failure, HandReading, HandSize, JOINTS, JointReader, TrackedJoint};
 use crate::assets::{DeviceProfile, Parts};
 use crate::devices::haptics::{Levels, Pulse, VibrationDriver};
 use crate::devices::smooth::Smoother;
-use crate::devices::source::{HandForces, SourceFeed, SourceHandle, SourceSample, SourceState, Told, Vibration};
+use crate::devices::source::{
+    HandForces, SourceFeed, SourceHandle, SourceRequest, SourceSample, SourceState, Vibration,
+};
 use crate::devices::start::Hands;
 use crate::tracking::Side;
 
 /// Samples per second: the rate of common headsets.
-const RATE: f64 = 90.0;
+const HAND_RATE: f64 = 90.0;
 /// First and maximum delay before reconnecting; each delay is twice the last.
-const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(4)];
+const RETRY_DELAYS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(4)];
 
 /// Starts to track the hands of a profile with the OpenXR runtime. The palms are in the runtime's local space: upright,
 /// with its origin near the initial position of the head.
@@ -26,10 +28,10 @@ pub fn start_openxr(profile: &DeviceProfile, hands: &Hands, epoch: Instant) -> s
 
 /// Connects, streams and reconnects until stopped.
 fn run(feed: &SourceFeed, profile: &DeviceProfile, hands: &Hands, epoch: Instant) {
-    let [shortest, longest] = WAITS;
+    let [shortest, longest] = RETRY_DELAYS;
     let mut wait = shortest;
     loop {
-        let failure = match Session::open() {
+        let failure = match HandSession::open() {
             Ok(session) => {
                 feed.set_state(SourceState::Connected);
                 feed.set_statistics(|statistics| statistics.opened += 1);
@@ -52,15 +54,15 @@ fn run(feed: &SourceFeed, profile: &DeviceProfile, hands: &Hands, epoch: Instant
 
 /// A session with hand tracking.
 struct Stream<'a> {
-    session: Session,
+    session: HandSession,
     profile: &'a DeviceProfile,
     epoch: Instant,
     /// Left and right; `None` if the profile does not use it.
-    hands: [Option<Seen>; 2],
+    hands: [Option<TrackedSide>; 2],
 }
 
 /// A tracked hand of the session.
-struct Seen {
+struct TrackedSide {
     side: Side,
     reader: JointReader,
     smoother: Smoother,
@@ -70,9 +72,9 @@ struct Seen {
 }
 
 impl<'a> Stream<'a> {
-    fn new(session: Session, profile: &'a DeviceProfile, hands: &Hands, epoch: Instant) -> Self {
+    fn new(session: HandSession, profile: &'a DeviceProfile, hands: &Hands, epoch: Instant) -> Self {
         let seen = |side: Side, skeleton| {
-            profile.side.is_none_or(|own| own == side).then(|| Seen {
+            profile.side.is_none_or(|own| own == side).then(|| TrackedSide {
                 side,
                 reader: JointReader::new(skeleton),
                 smoother: Smoother::new(profile.filter),
@@ -90,7 +92,7 @@ impl<'a> Stream<'a> {
 
     /// Sends samples of the hands until stopped; an error ends the session.
     fn run(mut self, feed: &SourceFeed) -> Result<(), Failure> {
-        let period = Duration::from_secs_f64(1.0 / RATE);
+        let period = Duration::from_secs_f64(1.0 / HAND_RATE);
         let mut next = Instant::now();
         loop {
             self.session.follow_events()?;
@@ -100,11 +102,11 @@ impl<'a> Stream<'a> {
             next = (next + period).max(Instant::now());
             loop {
                 match feed.wait_until(next) {
-                    Told::Nothing => break,
-                    Told::Vibrate(vibration) => self.session.vibrate(&vibration),
-                    Told::Feel(touch) => self.feel(&touch),
-                    Told::Stop => {
-                        self.let_go(feed);
+                    SourceRequest::None => break,
+                    SourceRequest::Vibrate(vibration) => self.session.vibrate(&vibration),
+                    SourceRequest::Feel(touch) => self.feel(&touch),
+                    SourceRequest::Stop => {
+                        self.release_motors(feed);
                         return Ok(());
                     }
                 }
@@ -147,7 +149,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn let_go(&mut self, feed: &SourceFeed) {
+    fn release_motors(&mut self, feed: &SourceFeed) {
         for hand in self.hands.iter_mut().flatten() {
             if let Some(pulse) = hand.haptics.as_mut().and_then(VibrationDriver::stop) {
                 send(&self.session, hand.side, &pulse, feed);
@@ -156,15 +158,15 @@ impl<'a> Stream<'a> {
     }
 }
 
-fn send(session: &Session, side: Side, pulse: &Pulse, feed: &SourceFeed) {
+fn send(session: &HandSession, side: Side, pulse: &Pulse, feed: &SourceFeed) {
     let duration = Duration::try_from_secs_f64(pulse.duration).unwrap_or_default();
     session.vibrate(&Vibration { side, amplitude: pulse.amplitude, duration });
-    feed.set_told(side, Levels { fingers: [pulse.amplitude; 5], palm: pulse.amplitude });
+    feed.set_sent_levels(side, Levels { fingers: [pulse.amplitude; 5], palm: pulse.amplitude });
 }
 
-impl Seen {
+impl TrackedSide {
     /// The used parts of the joints, if any.
-    fn sample(&mut self, time: f64, uses: &Parts, joints: &[Joint; JOINTS]) -> Option<SourceSample> {
+    fn sample(&mut self, time: f64, uses: &Parts, joints: &[TrackedJoint; JOINTS]) -> Option<SourceSample> {
         let HandReading { palm, angles } = self.reader.read(joints);
         let mut sample = SourceSample::new(time, self.side);
         if uses.fingers {

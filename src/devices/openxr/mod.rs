@@ -6,7 +6,7 @@ mod runtime;
 mod session;
 mod vibration;
 
-pub use super::joints::{HandReading, HandSize, JOINTS, Joint, JointReader, PALM, WRIST, metacarpal, phalanx};
+pub use super::joints::{HandReading, HandSize, JOINTS, JointReader, PALM, TrackedJoint, WRIST, metacarpal, phalanx};
 pub use failure::Failure;
 pub use hands::start_openxr;
 pub(super) use runtime::list;

@@ -1,5 +1,5 @@
 use super::Failure;
-use crate::devices::list::{Found, Kind};
+use crate::devices::list::{ListedDevice, ListedKind};
 
 /// A working runtime and its capabilities.
 pub(super) struct Runtime {
@@ -68,14 +68,15 @@ impl Runtime {
 }
 
 /// The OpenXR runtime, and whether it tracks hands.
-pub(in crate::devices) fn list() -> Vec<Found> {
-    let mut found = Found { kind: Kind::OpenXr, name: String::new(), detail: String::new(), usb: None, problem: None };
+pub(in crate::devices) fn list() -> Vec<ListedDevice> {
+    let mut found =
+        ListedDevice { kind: ListedKind::OpenXr, name: String::new(), detail: String::new(), usb: None, problem: None };
     found.problem = look(&mut found).err().map(|failure| failure.to_string());
     vec![found]
 }
 
 /// Probes the loader, the runtime, the headset and its hand tracking, and notes the results as far as possible.
-fn look(found: &mut Found) -> Result<(), Failure> {
+fn look(found: &mut ListedDevice) -> Result<(), Failure> {
     let runtime = Runtime::open()?;
     if let Ok(properties) = runtime.instance.properties() {
         found.name = properties.runtime_name;
@@ -90,7 +91,7 @@ fn look(found: &mut Found) -> Result<(), Failure> {
     Ok(())
 }
 
-fn note(found: &mut Found, text: &str) {
+fn note(found: &mut ListedDevice, text: &str) {
     if !found.detail.is_empty() {
         found.detail += ", ";
     }

@@ -3,12 +3,12 @@ use openxr::{Event, SessionState, sys};
 use super::Failure;
 use super::runtime::Runtime;
 use super::vibration::Vibrator;
-use super::{JOINTS, Joint};
+use super::{JOINTS, TrackedJoint};
 use crate::devices::source::Vibration;
 use crate::tracking::Side;
 
 /// A headless session that tracks both hands.
-pub(super) struct Session {
+pub(super) struct HandSession {
     instance: openxr::Instance,
     session: openxr::Session<openxr::Headless>,
     /// Left and right.
@@ -21,7 +21,7 @@ pub(super) struct Session {
     is_running: bool,
 }
 
-impl Session {
+impl HandSession {
     /// Creates everything from the loader to the hand trackers.
     pub(super) fn open() -> Result<Self, Failure> {
         let runtime = Runtime::open()?;
@@ -70,7 +70,7 @@ impl Session {
     }
 
     /// The current joints of a hand; `None` while it is not tracked.
-    pub(super) fn locate(&self, side: Side) -> Result<Option<[Joint; JOINTS]>, Failure> {
+    pub(super) fn locate(&self, side: Side) -> Result<Option<[TrackedJoint; JOINTS]>, Failure> {
         if !self.is_running {
             return Ok(None);
         }
@@ -92,11 +92,11 @@ impl Session {
 }
 
 /// The valid parts of a location according to its flags.
-fn known(location: &openxr::HandJointLocation) -> Joint {
+fn known(location: &openxr::HandJointLocation) -> TrackedJoint {
     let (p, q) = (location.pose.position, location.pose.orientation);
-    let joint = Joint::new([p.x, p.y, p.z].map(f64::from), [q.x, q.y, q.z, q.w].map(f64::from));
+    let joint = TrackedJoint::new([p.x, p.y, p.z].map(f64::from), [q.x, q.y, q.z, q.w].map(f64::from));
     let flags = location.location_flags;
-    Joint {
+    TrackedJoint {
         position: joint.position.filter(|_| flags.contains(openxr::SpaceLocationFlags::POSITION_VALID)),
         orientation: joint.orientation.filter(|_| flags.contains(openxr::SpaceLocationFlags::ORIENTATION_VALID)),
     }

@@ -4,7 +4,7 @@ use crate::devices::source::Vibration;
 use crate::tracking::Side;
 
 /// Interaction profiles of vibrating controllers. A runtime chooses the closest.
-const CONTROLLERS: [&str; 4] = [
+const VIBRATING_CONTROLLERS: [&str; 4] = [
     "/interaction_profiles/khr/simple_controller",
     "/interaction_profiles/valve/index_controller",
     "/interaction_profiles/oculus/touch_controller",
@@ -32,7 +32,7 @@ impl Vibrator {
         let outputs = [Side::Left, Side::Right].map(|side| path(&format!("/user/hand/{}/output/haptic", side.name())));
         let [left, right] = outputs;
         let bindings = [openxr::Binding::new(&action, left?), openxr::Binding::new(&action, right?)];
-        for controller in CONTROLLERS {
+        for controller in VIBRATING_CONTROLLERS {
             // A runtime may support only some of the controllers.
             let _ = instance.suggest_interaction_profile_bindings(path(controller)?, &bindings);
         }

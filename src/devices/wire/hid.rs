@@ -15,7 +15,7 @@ pub(super) const LIST: &str = "/sys/class/hidraw";
 /// Non-blocking reads: `O_NONBLOCK` of Linux.
 const AT_ONCE: i32 = 0o4000;
 /// Poll interval while nothing arrives.
-const LOOK: Duration = Duration::from_millis(1);
+const REPORT_POLL: Duration = Duration::from_millis(1);
 
 /// Opens the reports of a USB HID device.
 pub(super) fn open(port: &Port, vendor: u16, product: Option<u16>) -> Result<Opened, String> {
@@ -74,7 +74,7 @@ impl Wire for Reports {
         loop {
             match self.0.read(buffer) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Err(error) if is_nothing(&error) && Instant::now() < deadline => std::thread::sleep(LOOK),
+                Err(error) if is_nothing(&error) && Instant::now() < deadline => std::thread::sleep(REPORT_POLL),
                 Err(error) if is_nothing(&error) => return Ok(0),
                 read => return read,
             }

@@ -64,14 +64,20 @@ fn start(profile: &DeviceProfile) -> (SourceHandle, Arc<Mutex<Bench>>) {
     let bench = Arc::new(Mutex::new(bench));
     let (cable, own, hands, epoch) = (bench.clone(), profile.clone(), hands(), Instant::now());
     let run = move |feed: &SourceFeed| {
-        let device = Device { profile: &own, format: &format, hands: &hands, epoch };
+        let device = WiredDevice { profile: &own, format: &format, hands: &hands, epoch };
         run(feed, device, || Ok(Opened { wire: Box::new(Cable(cable.clone())), port: "a bench".into() }));
     };
     (SourceHandle::start("bench", run).expect("a thread"), bench)
 }
 
 fn touch(index: f64) -> HandForces {
-    HandForces { side: Side::Right, fingers: [0.0, index, 0.0, 0.0, 0.0], palm: 0.0, pressure: [0.0; 6] }
+    HandForces {
+        side: Side::Right,
+        fingers: [0.0, index, 0.0, 0.0, 0.0],
+        palm: 0.0,
+        pressure: [0.0; 6],
+        slip: [0.0; 6],
+    }
 }
 
 /// The last command to the actuators.
@@ -101,7 +107,7 @@ fn forces_reach_the_fingers_and_are_released_by_the_watchdog() {
         source.feel(touch(2.0));
         last_force(&bench) == Some([0.0, 0.4, 0.0, 0.0, 0.0])
     });
-    assert_eq!(source.told(Side::Right).fingers[1], 0.4);
+    assert_eq!(source.sent_levels(Side::Right).fingers[1], 0.4);
     until("the maximum", || {
         source.feel(touch(1e6));
         last_force(&bench) == Some([0.0, 1.0, 0.0, 0.0, 0.0])
@@ -113,7 +119,7 @@ fn forces_reach_the_fingers_and_are_released_by_the_watchdog() {
         last_force(&bench) == nothing
     });
     until("that to be said again", || bench.lock().expect("nobody panics").heard.len() >= told + 2);
-    assert_eq!((last_force(&bench), source.told(Side::Right)), (nothing, Levels::ZERO));
+    assert_eq!((last_force(&bench), source.sent_levels(Side::Right)), (nothing, Levels::ZERO));
     until("a force again", || {
         source.feel(touch(5.0));
         last_force(&bench) == Some([0.0, 1.0, 0.0, 0.0, 0.0])

@@ -24,14 +24,14 @@ pub(super) fn mix(a: Plane, b: Plane, s: f64) -> Plane {
 
 /// A smooth convex piece of a profile, with normals at its points; straight beyond its ends.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Arc {
+pub(super) struct ProfileArc {
     points: Vec<Plane>,
     normals: Vec<Plane>,
     /// Whether it meets the axis in a tip.
     has_tip: bool,
 }
 
-impl Arc {
+impl ProfileArc {
     /// The arc through some points. Where it meets the axis smoothly, at its start or its end, its normal is the axis.
     pub fn new(vertices: &[Plane], poles: [bool; 2], has_tip: bool) -> Self {
         let points = refined(vertices);

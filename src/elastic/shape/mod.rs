@@ -16,7 +16,7 @@ const DEPTH_LIMIT: f64 = 0.9;
 
 /// An undeformed surface, convex, about the origin of the object's frame; Y points up.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
+pub enum ElasticShape {
     /// A box.
     Box {
         /// Half of its size, m.
@@ -54,7 +54,7 @@ pub struct Probe {
     pub foot: Vec3,
 }
 
-impl Shape {
+impl ElasticShape {
     /// A box of some size.
     pub fn block(size: Vec3) -> Self {
         Self::Box { half: 0.5 * size }
@@ -108,7 +108,7 @@ impl Shape {
         }
     }
 
-    /// Greatest depth that is told apart, m: beyond it the nearest surface point soon is on the other side.
+    /// Greatest resolved depth, m: beyond it the nearest surface point soon is on the other side.
     pub fn depth_limit(&self) -> f64 {
         DEPTH_LIMIT * self.inner_radius()
     }
@@ -122,7 +122,7 @@ impl Shape {
         }
     }
 
-    /// The surface with at most so many triangles.
+    /// The surface with a maximum number of triangles.
     pub fn mesh(&self, triangles: usize) -> Result<SurfaceMesh, ElasticError> {
         const FEWEST: usize = 200;
         const MAX_TRIANGLES: usize = 200_000;

@@ -1,12 +1,12 @@
-use super::arc::{Arc, Plane, cross, dot, mix, sub, unit};
+use super::arc::{Plane, ProfileArc, cross, dot, mix, sub, unit};
 use super::{EDGE_BAND, Probe, smooth_max};
 use crate::elastic::error::ElasticError;
 use crate::math::Vec3;
 
 /// Points that a profile is sampled with, about.
-const SAMPLES: usize = 96;
+const PROFILE_SAMPLES: usize = 96;
 /// Turns below this are rounding.
-const ROUNDING: f64 = 1e-6;
+const TURN_ROUNDING: f64 = 1e-6;
 /// Curvature is discontinuous where it changes by more than this part of the greater value.
 const JUMP: f64 = 0.5;
 /// A point at which the curve turns by more than this is a corner, rad.
@@ -18,7 +18,7 @@ const CORNER: f64 = 0.3;
 /// corners like the faces of a box.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    arcs: Vec<Arc>,
+    arcs: Vec<ProfileArc>,
     /// Samples of the curve and their normals.
     points: Vec<Plane>,
     normals: Vec<Plane>,
@@ -47,8 +47,8 @@ impl Profile {
             let before = if point == 0 { mirrored(edges[0]) } else { edges[point - 1] };
             let after = edges.get(point).copied().unwrap_or_else(|| mirrored(edges[point - 1]));
             let (before, after) = (unit(before), unit(after));
-            let reverses = dot(before, after) < 0.0 && cross(before, after).abs() <= ROUNDING;
-            if cross(before, after) < -ROUNDING || reverses {
+            let reverses = dot(before, after) < 0.0 && cross(before, after).abs() <= TURN_ROUNDING;
+            if cross(before, after) < -TURN_ROUNDING || reverses {
                 return Err(ElasticError::ConcaveProfile { point });
             }
         }
@@ -61,7 +61,7 @@ impl Profile {
         let (mut points, mut stations) = (vec![vertices[0]], vec![0.0]);
         let mut at = 0.0;
         for (i, &length) in lengths.iter().enumerate() {
-            let parts = (length / total * SAMPLES as f64).ceil().max(1.0) as usize;
+            let parts = (length / total * PROFILE_SAMPLES as f64).ceil().max(1.0) as usize;
             for part in 1..=parts {
                 let s = part as f64 / parts as f64;
                 points.push(mix(vertices[i], vertices[i + 1], s));
@@ -159,7 +159,7 @@ impl Profile {
 }
 
 /// The smooth arcs of a curve between its corners.
-fn arcs(vertices: &[Plane], edges: &[Plane]) -> Vec<Arc> {
+fn arcs(vertices: &[Plane], edges: &[Plane]) -> Vec<ProfileArc> {
     let is_corner = |k: usize| {
         let (a, b) = (edges[k - 1], edges[k]);
         cross(a, b).atan2(dot(a, b)) > CORNER
@@ -175,7 +175,7 @@ fn arcs(vertices: &[Plane], edges: &[Plane]) -> Vec<Arc> {
             continue;
         }
         let poles = [start == 0 && !is_tip(0), end == last && !is_top(last)];
-        arcs.push(Arc::new(&vertices[start..=end], poles, is_tip(start) || is_top(end)));
+        arcs.push(ProfileArc::new(&vertices[start..=end], poles, is_tip(start) || is_top(end)));
         start = end;
     }
     arcs
@@ -192,7 +192,7 @@ fn anchor_stations(edges: &[Plane], lengths: &[f64], total: f64) -> Vec<f64> {
         .collect();
     let greatest = curvatures.iter().fold(0.0f64, |most, c| most.max(*c));
     let tolerance = 1e-3 * greatest;
-    // Where the curve meets the axis its curvature continues as its mirror image, unless it is a lone corner.
+    // Where the curve meets the axis its curvature continues as its mirror image, unless it is a corner.
     let at = |k: isize| -> f64 {
         let last = curvatures.len() as isize - 1;
         if curvatures.len() < 3 && (k < 0 || k > last) { 0.0 } else { curvatures[k.clamp(0, last) as usize] }

@@ -6,7 +6,7 @@ use crate::tracking::{Finger, Segment};
 
 /// The whole hand as a distance field around the reference pose: a smooth union of the outlines of the sixteen segments
 /// and the flesh between them.
-pub(super) struct Field<'a> {
+pub(super) struct DistanceField<'a> {
     unit: f64,
     bones: Vec<Bone<'a>>,
     palm: Vec<Cone>,
@@ -26,7 +26,7 @@ pub(super) fn unit(hand: &HandDescription) -> f64 {
 }
 
 /// Beyond this many units the bounding balls replace palm and fingers.
-const FAR: f64 = 25.0;
+const FAR_UNITS: f64 = 25.0;
 
 /// Blend radii of the smooth union, in units.
 pub(super) mod blend {
@@ -44,7 +44,7 @@ pub(super) mod blend {
     pub const TENDON: f64 = 4.0;
 }
 
-impl<'a> Field<'a> {
+impl<'a> DistanceField<'a> {
     /// The field of a right hand in a pose with the palm at the origin.
     pub(super) fn new(hand: &HandDescription, shapes: &'a [SegmentShape], kin: &Kinematics) -> Self {
         let unit = unit(hand);
@@ -72,7 +72,7 @@ impl<'a> Field<'a> {
     /// Approximate distance from the palm without thumb and fingers.
     fn palm(&self, p: &Vec3) -> f64 {
         let outside = self.around_palm.distance(p);
-        if outside > FAR * self.unit {
+        if outside > FAR_UNITS * self.unit {
             return outside;
         }
         self.palm.iter().fold(self.bone(Segment::PALM, blend::THENAR, p), |d, cone| cone.smooth_union(d, p))
@@ -87,7 +87,7 @@ impl<'a> Field<'a> {
     /// Approximate distance from a finger.
     pub(super) fn finger(&self, finger: Finger, p: &Vec3) -> f64 {
         let outside = self.around_fingers[finger as usize].distance(p);
-        if outside > FAR * self.unit {
+        if outside > FAR_UNITS * self.unit {
             return outside;
         }
         let bone = |place| self.bone(Segment::phalanx(finger, place), blend::BASE, p);

@@ -9,7 +9,7 @@ mod weights;
 use parry3d::query::PointQueryWithLocation;
 use parry3d::shape::TriMesh;
 
-use self::field::Field;
+use self::field::DistanceField;
 pub use self::frames::Carrier;
 use self::frames::ReferenceJoints;
 use self::weights::{INFLUENCES, Weights};
@@ -87,7 +87,7 @@ impl VisualSkin {
         let reference = reference_pose(&right);
         let stand = |hand| Some(Skeleton::new(hand).ok()?.kinematics(&Pose::identity(), &reference));
         let kin = stand(&right)?;
-        let field = Field::new(&right, shapes, &kin);
+        let field = DistanceField::new(&right, shapes, &kin);
         let mesh = polygonise(grid_around(&right, &field), |p| field.distance(p));
         let skins: Vec<_> = meshes.iter().map(|mesh| RestSkin::new(mesh, hand.side)).collect();
         let weights = Weights::new(&right, &field, &kin);
@@ -172,7 +172,7 @@ impl Influence {
 }
 
 /// Cell size of the description, limited to resolve fingers and to bound the number of cells.
-fn grid_around(hand: &HandDescription, field: &Field<'_>) -> Grid {
+fn grid_around(hand: &HandDescription, field: &DistanceField<'_>) -> Grid {
     const COARSEST: f64 = 1.0 / 50.0;
     const MAX_CELLS: f64 = 4e6;
     let (low, high) = field.bounds();

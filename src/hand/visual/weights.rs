@@ -1,4 +1,4 @@
-use super::field::{Field, unit};
+use super::field::{DistanceField, unit};
 use super::frames::{CARRIERS, Carrier};
 use crate::hand::{HandDescription, Kinematics};
 use crate::math::Vec3;
@@ -14,13 +14,13 @@ pub(super) const INFLUENCES: usize = 4;
 /// over about the thickness of the finger around each joint, and the point is blended between the two adjacent frames.
 pub(super) struct Weights<'a> {
     hand: &'a HandDescription,
-    field: &'a Field<'a>,
+    field: &'a DistanceField<'a>,
     kin: &'a Kinematics,
     unit: f64,
 }
 
 /// Fingers share a point at the web if their distances from it differ by less than this, in units.
-const WEB: f64 = 11.0;
+const WEB_BLEND: f64 = 11.0;
 /// Heights above the base joint over which the sharing ends, in units.
 const WEB_ENDS: [f64; 2] = [17.0, 26.0];
 /// Distances from the thumb's metacarpal over which its ball blends into the palm, in units.
@@ -31,7 +31,7 @@ const THENAR_BEGINS: f64 = 0.3;
 const SLEEVE: [f64; 2] = [14.0, 22.0];
 
 impl<'a> Weights<'a> {
-    pub(super) fn new(hand: &'a HandDescription, field: &'a Field<'a>, kin: &'a Kinematics) -> Self {
+    pub(super) fn new(hand: &'a HandDescription, field: &'a DistanceField<'a>, kin: &'a Kinematics) -> Self {
         Self { hand, field, kin, unit: unit(hand) }
     }
 
@@ -59,7 +59,7 @@ impl<'a> Weights<'a> {
         let shares: [f64; 4] = std::array::from_fn(|f| {
             let ahead = self.height(fingers[f], 0, p) / self.unit;
             let [begin, end] = WEB_ENDS;
-            let width = WEB * self.unit * (1.0 - smooth_step((ahead - begin) / (end - begin)));
+            let width = WEB_BLEND * self.unit * (1.0 - smooth_step((ahead - begin) / (end - begin)));
             let behind = distances[f] - nearest;
             if behind <= 0.0 { 1.0 } else { (1.0 - behind / width.max(1e-9)).max(0.0).powi(2) }
         });

@@ -19,20 +19,20 @@
 
 use std::f64::consts::PI;
 
-use super::super::framing::{ENOUGH, Fault, Front, Layout};
+use super::super::framing::{BOUNDARY_EVIDENCE, FramingFault, PacketLayout, PacketStart};
 use super::super::reading::{DeviceInfo, FlexReading, Reading, Sensor};
 use super::super::{Encoder, from_scale, to_scale};
 use super::wrong_hand;
 use crate::tracking::{Finger, Side};
 
-const HEADER: u8 = 0x80;
-const LENGTH: usize = 9;
+const FIVE_HEADER: u8 = 0x80;
+const FIVE_LENGTH: usize = 9;
 const LEVEL: u8 = 128;
 /// Response to a reset; also sent after each packet by some gloves.
 pub(super) const MARK: u8 = 0x55;
-pub(super) const INFO_LENGTH: usize = 32;
-const RIGHT: u8 = 0x01;
-const LEFT: u8 = 0x40;
+pub(super) const FIVE_INFO_LENGTH: usize = 32;
+const RIGHT_BIT: u8 = 0x01;
+const LEFT_BIT: u8 = 0x40;
 const HAS_TILT: u8 = 0x10;
 
 /// Checksum of a packet (its last byte).
@@ -57,7 +57,7 @@ impl Checksum {
     }
 
     fn holds(self, packet: &[u8]) -> bool {
-        self == Self::None || packet[LENGTH - 1] == self.of(&packet[1..LENGTH - 1])
+        self == Self::None || packet[FIVE_LENGTH - 1] == self.of(&packet[1..FIVE_LENGTH - 1])
     }
 }
 
@@ -77,18 +77,18 @@ fn is_summed(packet: &[u8]) -> bool {
 }
 
 /// Parses nine bytes of values at the start of the buffer.
-fn nine(bytes: &[u8], checksum: Checksum) -> Front {
+fn nine(bytes: &[u8], checksum: Checksum) -> PacketStart {
     match bytes.first() {
-        None => Front::Partial,
-        Some(&HEADER) if bytes.len() < LENGTH => Front::Partial,
-        Some(&HEADER) if checksum.holds(bytes) => {
+        None => PacketStart::Partial,
+        Some(&FIVE_HEADER) if bytes.len() < FIVE_LENGTH => PacketStart::Partial,
+        Some(&FIVE_HEADER) if checksum.holds(bytes) => {
             let level = [0, 1, 3][bytes[6..8].iter().filter(|tilt| **tilt == LEVEL).count()];
             let summed = if checksum == Checksum::None && is_summed(bytes) { 6 } else { 0 };
-            Front::Whole { length: LENGTH, evidence: 1, likelihood: level + summed }
+            PacketStart::Whole { length: FIVE_LENGTH, evidence: 1, likelihood: level + summed }
         }
-        Some(&HEADER) if is_summed(bytes) => Front::Wrong(Fault::OtherChecksum),
-        Some(&HEADER) => Front::Wrong(Fault::Checksum),
-        Some(_) => Front::Wrong(Fault::Header),
+        Some(&FIVE_HEADER) if is_summed(bytes) => PacketStart::Wrong(FramingFault::OtherChecksum),
+        Some(&FIVE_HEADER) => PacketStart::Wrong(FramingFault::Checksum),
+        Some(_) => PacketStart::Wrong(FramingFault::Header),
     }
 }
 
@@ -123,7 +123,7 @@ fn read_nine(packet: &[u8], side: Side, out: &mut Vec<Reading>) {
 pub(in super::super) struct FiveLayout {
     side: Side,
     checksum: Checksum,
-    told: Option<Side>,
+    reported: Option<Side>,
     /// Consecutive packets with a checksum although none is configured.
     summed: u32,
 }
@@ -133,29 +133,29 @@ const SUMMED: u32 = 2;
 
 impl FiveLayout {
     pub(in super::super) fn new(side: Side, checksum: Checksum) -> Self {
-        Self { side, checksum, told: None, summed: 0 }
+        Self { side, checksum, reported: None, summed: 0 }
     }
 }
 
-impl Layout for FiveLayout {
+impl PacketLayout for FiveLayout {
     fn length(&self) -> usize {
-        LENGTH
+        FIVE_LENGTH
     }
 
     fn is_ambiguous(&self) -> bool {
         true
     }
 
-    fn front(&self, bytes: &[u8]) -> Front {
+    fn front(&self, bytes: &[u8]) -> PacketStart {
         match bytes {
-            [MARK, ..] => Front::Whole { length: 1, evidence: 0, likelihood: 0 },
-            [b'B'] => Front::Partial,
-            [b'B', b'R', ..] if bytes.len() < INFO_LENGTH => Front::Partial,
+            [MARK, ..] => PacketStart::Whole { length: 1, evidence: 0, likelihood: 0 },
+            [b'B'] => PacketStart::Partial,
+            [b'B', b'R', ..] if bytes.len() < FIVE_INFO_LENGTH => PacketStart::Partial,
             [b'B', b'R', ..] if read_info(bytes).is_some() => {
-                Front::Whole { length: INFO_LENGTH, evidence: ENOUGH, likelihood: 20 }
+                PacketStart::Whole { length: FIVE_INFO_LENGTH, evidence: BOUNDARY_EVIDENCE, likelihood: 20 }
             }
-            [HEADER, ..] if self.summed >= SUMMED && bytes.len() >= LENGTH && !is_summed(bytes) => {
-                Front::Wrong(Fault::Header)
+            [FIVE_HEADER, ..] if self.summed >= SUMMED && bytes.len() >= FIVE_LENGTH && !is_summed(bytes) => {
+                PacketStart::Wrong(FramingFault::Header)
             }
             _ => nine(bytes, self.checksum),
         }
@@ -163,14 +163,14 @@ impl Layout for FiveLayout {
 
     fn read(&mut self, packet: &[u8], out: &mut Vec<Reading>) -> bool {
         match packet.len() {
-            LENGTH => {
+            FIVE_LENGTH => {
                 let counts = self.checksum == Checksum::None && is_summed(packet);
                 self.summed = if counts { self.summed.saturating_add(1) } else { 0 };
                 read_nine(packet, self.side, out);
             }
-            INFO_LENGTH => {
+            FIVE_INFO_LENGTH => {
                 let info = read_info(packet);
-                self.told = info.as_ref().and_then(|info| info.side);
+                self.reported = info.as_ref().and_then(|info| info.side);
                 out.extend(info.map(Reading::Info));
             }
             _ => return false,
@@ -183,11 +183,11 @@ impl Layout for FiveLayout {
     }
 
     fn reset(&mut self) {
-        (self.told, self.summed) = (None, 0);
+        (self.reported, self.summed) = (None, 0);
     }
 
     fn hint(&self) -> Option<String> {
-        wrong_hand(self.told, self.side)
+        wrong_hand(self.reported, self.side)
     }
 
     fn expectation(&self) -> String {
@@ -201,12 +201,12 @@ impl Layout for FiveLayout {
 
 /// Parses the 32 bytes of information; `None` if they are invalid.
 fn read_info(bytes: &[u8]) -> Option<DeviceInfo> {
-    let side = match bytes[4] & (RIGHT | LEFT) {
-        RIGHT => Side::Right,
-        LEFT => Side::Left,
+    let side = match bytes[4] & (RIGHT_BIT | LEFT_BIT) {
+        RIGHT_BIT => Side::Right,
+        LEFT_BIT => Side::Left,
         _ => return None,
     };
-    let name = &bytes[16..INFO_LENGTH];
+    let name = &bytes[16..FIVE_INFO_LENGTH];
     let end = name.iter().position(|b| *b == 0).unwrap_or(name.len());
     let (name, filling) = name.split_at(end);
     let is_text = name.iter().all(|b| (b' '..=b'~').contains(b)) && filling.iter().all(|b| *b == 0);
@@ -234,7 +234,7 @@ impl FiveEncoder {
 
     pub(super) fn nine(&self, out: &mut Vec<u8>) {
         let start = out.len();
-        out.push(HEADER);
+        out.push(FIVE_HEADER);
         let raw = |finger| to_scale(self.flex.get(Sensor::Curl(finger)).unwrap_or(0.0), 255) as u8;
         out.extend(fingers(self.side).map(raw));
         out.extend(self.tilt);
@@ -243,11 +243,11 @@ impl FiveEncoder {
 
     /// The 32 bytes of information.
     pub(super) fn info(&self) -> Vec<u8> {
-        let hand = if self.side == Side::Right { RIGHT } else { LEFT };
+        let hand = if self.side == Side::Right { RIGHT_BIT } else { LEFT_BIT };
         let mut info = vec![b'B', b'R', 2, 0, hand, HAS_TILT];
         info.resize(16, 0);
         info.extend(b"5DT DataGlove 5");
-        info.resize(INFO_LENGTH, 0);
+        info.resize(FIVE_INFO_LENGTH, 0);
         info
     }
 }
@@ -274,30 +274,30 @@ impl Encoder for FiveEncoder {
 pub(in super::super) struct WirelessLayout {
     side: Side,
     checksum: Checksum,
-    told: Option<Side>,
+    reported: Option<Side>,
 }
 
 impl WirelessLayout {
     pub(in super::super) fn new(side: Side, checksum: Checksum) -> Self {
-        Self { side, checksum, told: None }
+        Self { side, checksum, reported: None }
     }
 }
 
-impl Layout for WirelessLayout {
+impl PacketLayout for WirelessLayout {
     fn length(&self) -> usize {
-        LENGTH + 1
+        FIVE_LENGTH + 1
     }
 
     fn is_ambiguous(&self) -> bool {
         true
     }
 
-    fn front(&self, bytes: &[u8]) -> Front {
+    fn front(&self, bytes: &[u8]) -> PacketStart {
         match nine(bytes, self.checksum) {
-            Front::Whole { evidence, likelihood, .. } => match bytes.get(LENGTH) {
-                None => Front::Partial,
-                Some(&RIGHT | &LEFT) => Front::Whole { length: LENGTH + 1, evidence, likelihood },
-                Some(_) => Front::Wrong(Fault::Header),
+            PacketStart::Whole { evidence, likelihood, .. } => match bytes.get(FIVE_LENGTH) {
+                None => PacketStart::Partial,
+                Some(&RIGHT_BIT | &LEFT_BIT) => PacketStart::Whole { length: FIVE_LENGTH + 1, evidence, likelihood },
+                Some(_) => PacketStart::Wrong(FramingFault::Header),
             },
             other => other,
         }
@@ -305,9 +305,9 @@ impl Layout for WirelessLayout {
 
     fn read(&mut self, packet: &[u8], out: &mut Vec<Reading>) -> bool {
         read_nine(packet, self.side, out);
-        let side = if packet[LENGTH] == RIGHT { Side::Right } else { Side::Left };
-        if self.told != Some(side) {
-            self.told = Some(side);
+        let side = if packet[FIVE_LENGTH] == RIGHT_BIT { Side::Right } else { Side::Left };
+        if self.reported != Some(side) {
+            self.reported = Some(side);
             let model = "5DT Data Glove 5-W".into();
             out.push(Reading::Info(DeviceInfo { model, side: Some(side), ..DeviceInfo::default() }));
         }
@@ -315,11 +315,11 @@ impl Layout for WirelessLayout {
     }
 
     fn reset(&mut self) {
-        self.told = None;
+        self.reported = None;
     }
 
     fn hint(&self) -> Option<String> {
-        wrong_hand(self.told, self.side)
+        wrong_hand(self.reported, self.side)
     }
 
     fn expectation(&self) -> String {
@@ -347,6 +347,6 @@ impl Encoder for WirelessEncoder {
 
     fn packet(&mut self, out: &mut Vec<u8>) {
         self.0.nine(out);
-        out.push(if self.0.side == Side::Right { RIGHT } else { LEFT });
+        out.push(if self.0.side == Side::Right { RIGHT_BIT } else { LEFT_BIT });
     }
 }

@@ -4,13 +4,13 @@
 
 use super::super::reading::Reading;
 use super::super::{Emulated, Encoder, Host};
-use super::five::{FiveEncoder, GloveMode, INFO_LENGTH, MARK};
+use super::five::{FIVE_INFO_LENGTH, FiveEncoder, GloveMode, MARK};
 
 const RESET: u8 = b'A';
 const ECHO: u8 = b'B';
 const REPORT: u8 = b'C';
 const STREAM: u8 = b'D';
-const INFO: u8 = b'G';
+const INFO_COMMAND: u8 = b'G';
 const PACKET_LENGTH: usize = 9;
 /// Unanswered resets before values are requested anyway.
 const ATTEMPTS: u32 = 3;
@@ -18,14 +18,14 @@ const ATTEMPTS: u32 = 3;
 /// Resets the glove, requests its information, and then values.
 pub(in super::super) struct FiveHost {
     mode: GloveMode,
-    stage: Stage,
+    stage: LinkStage,
     attempts: u32,
     /// Bytes of the expected response.
-    answered: usize,
+    received: usize,
 }
 
 #[derive(PartialEq)]
-enum Stage {
+enum LinkStage {
     Resetting,
     Asking,
     Running,
@@ -33,34 +33,34 @@ enum Stage {
 
 impl FiveHost {
     pub(in super::super) fn new(mode: GloveMode) -> Self {
-        Self { mode, stage: Stage::Resetting, attempts: 0, answered: 0 }
+        Self { mode, stage: LinkStage::Resetting, attempts: 0, received: 0 }
     }
 
     fn run(&mut self) -> Vec<Vec<u8>> {
-        self.stage = Stage::Running;
-        self.answered = 0;
+        self.stage = LinkStage::Running;
+        self.received = 0;
         vec![vec![if self.mode == GloveMode::Stream { STREAM } else { REPORT }]]
     }
 }
 
 impl Host for FiveHost {
     fn start(&mut self) -> Vec<Vec<u8>> {
-        (self.stage, self.attempts, self.answered) = (Stage::Resetting, 1, 0);
+        (self.stage, self.attempts, self.received) = (LinkStage::Resetting, 1, 0);
         vec![vec![RESET]]
     }
 
     fn heard(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
-        self.answered += bytes.len();
+        self.received += bytes.len();
         match self.stage {
             // Values still in transit from an earlier stream may look like the response. The request is then lost, and
             // the timeout continues the sequence.
-            Stage::Resetting if bytes.contains(&MARK) => {
-                (self.stage, self.answered) = (Stage::Asking, 0);
-                vec![vec![INFO]]
+            LinkStage::Resetting if bytes.contains(&MARK) => {
+                (self.stage, self.received) = (LinkStage::Asking, 0);
+                vec![vec![INFO_COMMAND]]
             }
-            Stage::Asking if self.answered >= INFO_LENGTH => self.run(),
-            Stage::Running if self.mode == GloveMode::Report && self.answered >= PACKET_LENGTH => {
-                self.answered = 0;
+            LinkStage::Asking if self.received >= FIVE_INFO_LENGTH => self.run(),
+            LinkStage::Running if self.mode == GloveMode::Report && self.received >= PACKET_LENGTH => {
+                self.received = 0;
                 vec![vec![REPORT]]
             }
             _ => Vec::new(),
@@ -69,11 +69,11 @@ impl Host for FiveHost {
 
     fn silence(&mut self) -> Vec<Vec<u8>> {
         match self.stage {
-            Stage::Resetting if self.attempts < ATTEMPTS => {
+            LinkStage::Resetting if self.attempts < ATTEMPTS => {
                 self.attempts += 1;
                 vec![vec![RESET]]
             }
-            Stage::Running if self.mode == GloveMode::Stream => self.start(),
+            LinkStage::Running if self.mode == GloveMode::Stream => self.start(),
             _ => self.run(),
         }
     }
@@ -86,11 +86,11 @@ impl Host for FiveHost {
 /// Emulated wired glove.
 pub(in super::super) struct EmulatedFive {
     encoder: FiveEncoder,
-    state: State,
+    state: LinkState,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+enum LinkState {
     Idle,
     Echo,
     Report,
@@ -99,7 +99,7 @@ enum State {
 
 impl EmulatedFive {
     pub(in super::super) fn new(encoder: FiveEncoder) -> Self {
-        Self { encoder, state: State::Idle }
+        Self { encoder, state: LinkState::Idle }
     }
 }
 
@@ -109,36 +109,36 @@ impl Emulated for EmulatedFive {
     }
 
     fn receive(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut answer = Vec::new();
+        let mut response = Vec::new();
         for &byte in bytes {
             self.state = match (self.state, byte) {
-                (State::Echo, byte) => {
-                    answer.push(byte);
-                    State::Idle
+                (LinkState::Echo, byte) => {
+                    response.push(byte);
+                    LinkState::Idle
                 }
                 (_, RESET) => {
-                    answer.push(MARK);
-                    State::Idle
+                    response.push(MARK);
+                    LinkState::Idle
                 }
-                (State::Report, _) | (State::Idle, REPORT) => {
-                    self.encoder.nine(&mut answer);
-                    State::Report
+                (LinkState::Report, _) | (LinkState::Idle, REPORT) => {
+                    self.encoder.nine(&mut response);
+                    LinkState::Report
                 }
-                (State::Idle, ECHO) => State::Echo,
-                (State::Idle, STREAM) => State::Stream,
-                (State::Idle, INFO) => {
-                    answer.extend(self.encoder.info());
-                    State::Idle
+                (LinkState::Idle, ECHO) => LinkState::Echo,
+                (LinkState::Idle, STREAM) => LinkState::Stream,
+                (LinkState::Idle, INFO_COMMAND) => {
+                    response.extend(self.encoder.info());
+                    LinkState::Idle
                 }
                 (state, _) => state,
             };
         }
-        answer
+        response
     }
 
     fn sample(&mut self) -> Vec<u8> {
         let mut packet = Vec::new();
-        if self.state == State::Stream {
+        if self.state == LinkState::Stream {
             self.encoder.packet(&mut packet);
         }
         packet

@@ -4,17 +4,17 @@
 //!
 //! The range of the words is not documented; the converters have twelve bits, and the scale is an option.
 
-use super::super::framing::{Fault, Front, Layout};
+use super::super::framing::{FramingFault, PacketLayout, PacketStart};
 use super::super::reading::{DeviceInfo, FlexReading, Reading};
 use super::super::{Emulated, Encoder, from_scale, to_scale};
 use super::{SIXTEEN, wrong_hand};
 use crate::tracking::Side;
 
-const HEADER: u8 = b'<';
-const VALUES: u8 = b'D';
+const SIXTEEN_HEADER: u8 = b'<';
+const SIXTEEN_VALUES: u8 = b'D';
 const VALUES_LENGTH: usize = 36;
-const INFO: u8 = b'I';
-const INFO_LENGTH: usize = 7;
+const SIXTEEN_INFO: u8 = b'I';
+const SIXTEEN_INFO_LENGTH: usize = 7;
 /// Value packets between two information packets in the emulation.
 const INFO_EVERY: u32 = 100;
 
@@ -32,23 +32,27 @@ impl SixteenLayout {
     }
 }
 
-impl Layout for SixteenLayout {
+impl PacketLayout for SixteenLayout {
     fn length(&self) -> usize {
         VALUES_LENGTH
     }
 
-    fn front(&self, bytes: &[u8]) -> Front {
+    fn front(&self, bytes: &[u8]) -> PacketStart {
         let length = match bytes {
-            [] | [HEADER] => return Front::Partial,
-            [HEADER, VALUES, ..] => VALUES_LENGTH,
-            [HEADER, INFO, ..] => INFO_LENGTH,
-            _ => return Front::Wrong(Fault::Header),
+            [] | [SIXTEEN_HEADER] => return PacketStart::Partial,
+            [SIXTEEN_HEADER, SIXTEEN_VALUES, ..] => VALUES_LENGTH,
+            [SIXTEEN_HEADER, SIXTEEN_INFO, ..] => SIXTEEN_INFO_LENGTH,
+            _ => return PacketStart::Wrong(FramingFault::Header),
         };
-        if bytes.len() < length { Front::Partial } else { Front::Whole { length, evidence: 1, likelihood: 0 } }
+        if bytes.len() < length {
+            PacketStart::Partial
+        } else {
+            PacketStart::Whole { length, evidence: 1, likelihood: 0 }
+        }
     }
 
     fn read(&mut self, packet: &[u8], out: &mut Vec<Reading>) -> bool {
-        if packet[1] == VALUES {
+        if packet[1] == SIXTEEN_VALUES {
             let words = packet[2..34].chunks_exact(2).map(|word| u16::from_be_bytes([word[0], word[1]]));
             self.largest = words.clone().fold(self.largest, u16::max);
             let values = SIXTEEN.into_iter().zip(words).map(|(sensor, raw)| (sensor, from_scale(raw, self.maximum)));
@@ -93,8 +97,8 @@ impl SixteenEncoder {
         Self { side, maximum: maximum.max(1), flex: FlexReading::default() }
     }
 
-    fn info(&self) -> [u8; INFO_LENGTH] {
-        [HEADER, INFO, 1, 2, u8::from(self.side == Side::Right), 1, 0]
+    fn info(&self) -> [u8; SIXTEEN_INFO_LENGTH] {
+        [SIXTEEN_HEADER, SIXTEEN_INFO, 1, 2, u8::from(self.side == Side::Right), 1, 0]
     }
 }
 
@@ -106,7 +110,7 @@ impl Encoder for SixteenEncoder {
     }
 
     fn packet(&mut self, out: &mut Vec<u8>) {
-        out.extend([HEADER, VALUES]);
+        out.extend([SIXTEEN_HEADER, SIXTEEN_VALUES]);
         for sensor in SIXTEEN {
             out.extend(to_scale(self.flex.get(sensor).unwrap_or(0.0), self.maximum).to_be_bytes());
         }

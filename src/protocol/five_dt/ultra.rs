@@ -7,35 +7,35 @@
 //! product id identifies the glove: bit 0 left, bit 1 wireless, bit 4 five sensors instead of fourteen. With fourteen
 //! sensors the words are ordered as in the Data Glove 16; with five they are words 0, 3, 6, 9 and 12.
 
-use super::super::framing::{Fault, Front, Layout};
+use super::super::framing::{FramingFault, PacketLayout, PacketStart};
 use super::super::packets::Packets;
 use super::super::reading::{FlexReading, Reading, Sensor};
 use super::super::{Encoder, from_scale, to_scale};
 use super::SIXTEEN;
 use crate::tracking::{Finger, Side};
 
-const HEADER: u8 = 0x3C;
-const VALUES: u8 = 0x44;
+const ULTRA_HEADER: u8 = 0x3C;
+const ULTRA_VALUES: u8 = 0x44;
 const ONE: u8 = 1;
 const WIRELESS_LENGTH: usize = 29;
 const TWELVE_BITS: u16 = 4095;
-const REPORT_LENGTH: usize = 64;
+const ULTRA_LENGTH: usize = 64;
 const USB_SCALE: u16 = 4096;
 
 /// Packet layout of the wireless glove.
 pub(in super::super) struct UltraWirelessLayout;
 
-impl Layout for UltraWirelessLayout {
+impl PacketLayout for UltraWirelessLayout {
     fn length(&self) -> usize {
         WIRELESS_LENGTH
     }
 
-    fn front(&self, bytes: &[u8]) -> Front {
+    fn front(&self, bytes: &[u8]) -> PacketStart {
         match bytes {
-            [] | [HEADER] | [HEADER, _] => Front::Partial,
-            [HEADER, _, ONE, ..] if bytes.len() < WIRELESS_LENGTH => Front::Partial,
-            [HEADER, _, ONE, ..] => Front::Whole { length: WIRELESS_LENGTH, evidence: 1, likelihood: 0 },
-            _ => Front::Wrong(Fault::Header),
+            [] | [ULTRA_HEADER] | [ULTRA_HEADER, _] => PacketStart::Partial,
+            [ULTRA_HEADER, _, ONE, ..] if bytes.len() < WIRELESS_LENGTH => PacketStart::Partial,
+            [ULTRA_HEADER, _, ONE, ..] => PacketStart::Whole { length: WIRELESS_LENGTH, evidence: 1, likelihood: 0 },
+            _ => PacketStart::Wrong(FramingFault::Header),
         }
     }
 
@@ -66,7 +66,7 @@ impl Encoder for UltraWirelessEncoder {
     }
 
     fn packet(&mut self, out: &mut Vec<u8>) {
-        out.extend([HEADER, VALUES, ONE]);
+        out.extend([ULTRA_HEADER, ULTRA_VALUES, ONE]);
         for pair in SIXTEEN[..14].chunks_exact(2) {
             let raw = |sensor| to_scale(self.0.get(sensor).unwrap_or(0.0), TWELVE_BITS);
             let (a, b) = (raw(pair[0]), raw(pair[1]));
@@ -107,7 +107,7 @@ pub(in super::super) struct UltraUsbReports(pub(in super::super) UltraSensors);
 
 impl Packets for UltraUsbReports {
     fn read(&mut self, report: &[u8], out: &mut Vec<Reading>) -> bool {
-        if report.len() != REPORT_LENGTH {
+        if report.len() != ULTRA_LENGTH {
             return false;
         }
         let word = |index: usize| i16::from_be_bytes([report[2 * index], report[2 * index + 1]]);
@@ -149,7 +149,7 @@ impl Encoder for UltraUsbEncoder {
 
     fn packet(&mut self, out: &mut Vec<u8>) {
         let start = out.len();
-        out.resize(start + REPORT_LENGTH, 0);
+        out.resize(start + ULTRA_LENGTH, 0);
         for (index, sensor) in self.sensors.words() {
             let raw = to_scale(self.flex.get(sensor).unwrap_or(0.0), USB_SCALE);
             out[start + 2 * index..start + 2 * index + 2].copy_from_slice(&raw.to_be_bytes());

@@ -9,11 +9,11 @@ use super::super::Encoder;
 use super::super::lines::LineFormat;
 use super::super::reading::{DeviceInfo, FingerJoint, FlexReading, Reading, Sensor};
 use super::super::{from_scale, to_scale};
-use super::{BUTTONS, Buttons, beyond_scale, number, signed, to_signed};
+use super::{Buttons, GLOVE_BUTTONS, beyond_scale, number, signed, to_signed};
 use crate::tracking::{Finger, Side};
 
 /// Twice the length of a line with every key and four-digit numbers, for future keys.
-const LONGEST: usize = 640;
+const MAX_LINE: usize = 640;
 
 /// Line format of the alpha encoding.
 pub(in super::super) struct AlphaFormat {
@@ -94,7 +94,7 @@ impl AlphaLine {
                     if value.is_some() {
                         return None;
                     }
-                    self.buttons.set(BUTTONS[usize::from(letter - b'H')], true);
+                    self.buttons.set(GLOVE_BUTTONS[usize::from(letter - b'H')], true);
                 }
                 [b'Z', ..] => return self.note_info(&key[1..], value),
                 _ => return Some(()),
@@ -119,7 +119,7 @@ impl AlphaLine {
 
 impl LineFormat for AlphaFormat {
     fn longest(&self) -> usize {
-        LONGEST
+        MAX_LINE
     }
 
     fn needs_line_end_first(&self) -> bool {
@@ -224,7 +224,7 @@ impl Encoder for AlphaEncoder {
         if let Some(trigger) = self.trigger {
             put("P", raw(trigger));
         }
-        for (index, button) in BUTTONS.into_iter().enumerate() {
+        for (index, button) in GLOVE_BUTTONS.into_iter().enumerate() {
             if self.buttons.is_down(button) {
                 out.push(b'H' + index as u8);
             }

@@ -9,7 +9,7 @@ use super::{Buttons, beyond_scale, number, signed, to_signed};
 use crate::tracking::Finger;
 
 const FIELDS: usize = 13;
-const BUTTONS: [Button; 6] =
+const LEGACY_BUTTONS: [Button; 6] =
     [Button::JoystickClick, Button::Trigger, Button::A, Button::B, Button::Grab, Button::Pinch];
 
 /// Line format of the legacy encoding.
@@ -55,7 +55,7 @@ impl LineFormat for LegacyFormat {
         )));
         out.push(Reading::Joystick { x: signed(fields[5], self.maximum), y: signed(fields[6], self.maximum) });
         let mut now = Buttons::default();
-        BUTTONS.into_iter().zip(&fields[7..]).for_each(|(button, down)| now.set(button, *down == 1));
+        LEGACY_BUTTONS.into_iter().zip(&fields[7..]).for_each(|(button, down)| now.set(button, *down == 1));
         self.buttons.change_to(now, out);
         true
     }
@@ -101,7 +101,7 @@ impl Encoder for LegacyEncoder {
         let curl = |finger| to_scale(self.flex.get(Sensor::Curl(finger)).unwrap_or(0.0), self.maximum);
         let curls = Finger::ALL.into_iter().map(curl);
         let joystick = self.joystick.map(|value| to_signed(value, self.maximum));
-        let buttons = BUTTONS.map(|button| u16::from(self.buttons.is_down(button)));
+        let buttons = LEGACY_BUTTONS.map(|button| u16::from(self.buttons.is_down(button)));
         let fields: Vec<_> = curls.chain(joystick).chain(buttons).map(|field| field.to_string()).collect();
         out.extend(fields.join("&").bytes());
         out.push(b'\n');

@@ -38,9 +38,9 @@ pub enum HostLine {
 /// Maximum force on the wire of most firmwares; one library uses 4095.
 pub(in super::super) const FORCE_MAXIMUM: u16 = 1000;
 /// Maximum of the vibration parameters.
-const LARGEST: f64 = 1e4;
+const MAX_VIBRATION: f64 = 1e4;
 /// Maximum length of a command line.
-const LONGEST: usize = 64;
+const MAX_COMMAND: usize = 64;
 /// Command lines that an emulated glove stores.
 const REMEMBERED: usize = 16;
 
@@ -56,7 +56,7 @@ impl HostLine {
                 format!("A{a}B{b}C{c}D{d}E{e}")
             }
             Self::Vibrate(VibrationPulse { frequency, duration, amplitude }) => {
-                let held = |value: &f64| if value.is_nan() { 0.0 } else { value.clamp(0.0, LARGEST) };
+                let held = |value: &f64| if value.is_nan() { 0.0 } else { value.clamp(0.0, MAX_VIBRATION) };
                 let [f, g, h] = [frequency, duration, amplitude].map(held);
                 format!("F{f:.2}G{g:.2}H{h:.2}")
             }
@@ -76,7 +76,7 @@ impl HostLine {
                 Some(Self::Force(ForceFeedback(split(line, "ABCDE", force)?)))
             }
             [b'F', ..] => {
-                let value = |text: &str| text.parse().ok().filter(|value| (0.0..=LARGEST).contains(value));
+                let value = |text: &str| text.parse().ok().filter(|value| (0.0..=MAX_VIBRATION).contains(value));
                 let [frequency, duration, amplitude] = split(line, "FGH", value)?;
                 Some(Self::Vibrate(VibrationPulse { frequency, duration, amplitude }))
             }
@@ -133,13 +133,13 @@ impl EmulatedOpenGlove {
         Self { encoder, force_maximum, line: Vec::new(), is_stopped: false, heard: Vec::new() }
     }
 
-    fn obey(&mut self, answer: &mut Vec<u8>) {
+    fn obey(&mut self, response: &mut Vec<u8>) {
         let line = std::str::from_utf8(&self.line).ok();
         let Some(line) = line.and_then(|line| HostLine::parse(line.trim_end(), self.force_maximum)) else { return };
         match line {
             HostLine::Start => self.is_stopped = false,
             HostLine::Stop => self.is_stopped = true,
-            HostLine::Query => answer.extend(self.encoder.info_line()),
+            HostLine::Query => response.extend(self.encoder.info_line()),
             HostLine::Force(_) | HostLine::Vibrate(_) => {}
         }
         if self.heard.len() == REMEMBERED {
@@ -155,16 +155,16 @@ impl Emulated for EmulatedOpenGlove {
     }
 
     fn receive(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut answer = Vec::new();
+        let mut response = Vec::new();
         for &byte in bytes {
             if byte == b'\n' {
-                self.obey(&mut answer);
+                self.obey(&mut response);
                 self.line.clear();
-            } else if self.line.len() <= LONGEST {
+            } else if self.line.len() <= MAX_COMMAND {
                 self.line.push(byte);
             }
         }
-        answer
+        response
     }
 
     fn sample(&mut self) -> Vec<u8> {

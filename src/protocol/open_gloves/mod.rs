@@ -23,7 +23,7 @@ const DIGITS: usize = 5;
 #[derive(Clone, Copy, Default)]
 struct Buttons([bool; 8]);
 
-const BUTTONS: [Button; 8] = [
+const GLOVE_BUTTONS: [Button; 8] = [
     Button::JoystickClick,
     Button::Trigger,
     Button::A,
@@ -36,18 +36,18 @@ const BUTTONS: [Button; 8] = [
 
 impl Buttons {
     fn set(&mut self, button: Button, pressed: bool) {
-        if let Some(index) = BUTTONS.iter().position(|known| *known == button) {
+        if let Some(index) = GLOVE_BUTTONS.iter().position(|known| *known == button) {
             self.0[index] = pressed;
         }
     }
 
     fn is_down(&self, button: Button) -> bool {
-        BUTTONS.iter().zip(self.0).any(|(known, down)| *known == button && down)
+        GLOVE_BUTTONS.iter().zip(self.0).any(|(known, down)| *known == button && down)
     }
 
     /// Reports every button whose state changed.
     fn change_to(&mut self, now: Buttons, out: &mut Vec<Reading>) {
-        for ((button, before), pressed) in BUTTONS.into_iter().zip(self.0).zip(now.0) {
+        for ((button, before), pressed) in GLOVE_BUTTONS.into_iter().zip(self.0).zip(now.0) {
             if before != pressed {
                 out.push(Reading::Button { button, pressed });
             }

@@ -7,16 +7,16 @@ struct Connection {
     host: Box<dyn Host>,
     device: Box<dyn Emulated>,
     decoder: Box<dyn Decoder>,
-    told: Vec<Reading>,
+    decoded: Vec<Reading>,
     /// Everything the host sent.
     sent: Vec<Vec<u8>>,
 }
 
 impl Connection {
-    fn new(format: &Format, said: &[Reading]) -> Self {
+    fn new(format: &Format, message: &[Reading]) -> Self {
         let mut device = format.emulated();
-        said.iter().for_each(|reading| device.set(reading));
-        Self { host: format.host(), device, decoder: format.decoder(), told: Vec::new(), sent: Vec::new() }
+        message.iter().for_each(|reading| device.set(reading));
+        Self { host: format.host(), device, decoder: format.decoder(), decoded: Vec::new(), sent: Vec::new() }
     }
 
     /// Exchanges data until neither side sends any more.
@@ -36,7 +36,7 @@ impl Connection {
         if bytes.is_empty() {
             return Vec::new();
         }
-        self.decoder.push(bytes, &mut self.told);
+        self.decoder.push(bytes, &mut self.decoded);
         self.host.heard(bytes)
     }
 
@@ -71,8 +71,8 @@ impl Emulated for Patient {
 fn every_device_streams_after_its_handshake() {
     let numbers: Vec<f64> = (0..NUMBERS).map(|i| (i % 7) as f64 / 7.0).collect();
     for format in variants() {
-        let said = readings(&format, &numbers);
-        let mut line = Connection::new(&format, &said);
+        let message = readings(&format, &numbers);
+        let mut line = Connection::new(&format, &message);
         line.device = Box::new(Patient { device: line.device, questions: 400 });
         let writes = line.host.start();
         line.carry(writes);
@@ -81,9 +81,9 @@ fn every_device_streams_after_its_handshake() {
         }
         assert!(line.decoder.statistics().packets >= 300, "{format:?}: {:?}", line.decoder.statistics());
         assert_eq!(line.decoder.hint(), None, "{format:?}");
-        let (told, expected) = (steady(&line.told), steady(&said));
-        for (told, expected) in told[told.len() - expected.len()..].iter().zip(&expected) {
-            assert!(is_close(&format, told, expected), "{format:?}: {told:?} and not {expected:?}");
+        let (decoded, expected) = (steady(&line.decoded), steady(&message));
+        for (decoded, expected) in decoded[decoded.len() - expected.len()..].iter().zip(&expected) {
+            assert!(is_close(&format, decoded, expected), "{format:?}: {decoded:?} and not {expected:?}");
         }
     }
 }
@@ -96,7 +96,7 @@ fn a_wired_glove_is_reset_identified_and_started() {
     line.carry(writes);
     assert_eq!(line.sent, [b"A", b"G", b"D"]);
     assert!(
-        matches!(&line.told[..], [Reading::Info(info)] if info.model == "5DT DataGlove 5" && info.side == Some(Side::Right))
+        matches!(&line.decoded[..], [Reading::Info(info)] if info.model == "5DT DataGlove 5" && info.side == Some(Side::Right))
     );
     assert!(line.sample());
     let writes = line.host.stop();
@@ -139,7 +139,7 @@ fn an_open_glove_responds_stops_and_takes_forces() {
     assert!(line.sample(), "it streams by default");
     let writes = line.host.start();
     line.carry(writes);
-    assert_eq!(line.told.last(), Some(&Reading::Info(info)));
+    assert_eq!(line.decoded.last(), Some(&Reading::Info(info)));
     let force = HostLine::Force(ForceFeedback([1.0, 0.0, 0.5, 0.0, 0.0]));
     line.carry(vec![force.to_bytes(1000)]);
     assert_eq!(line.device.commands(), [HostLine::Start, HostLine::Query, force]);

@@ -53,48 +53,50 @@ fn readings(format: &Format, numbers: &[f64]) -> Vec<Reading> {
     let fourteen = |sensor| sixteen(sensor) && !matches!(sensor, Sensor::ThumbPalm | Sensor::Wrist);
     let alpha = |sensor| matches!(sensor, Sensor::Curl(_) | Sensor::Joint(..) | Sensor::Splay(_));
     let buttons = [Button::JoystickClick, Button::Trigger, Button::A, Button::B, Button::Grab, Button::Pinch];
-    let mut said = Vec::new();
+    let mut message = Vec::new();
     match format {
         Format::DataGlove5 { .. } | Format::DataGlove5Wireless { .. } => {
             // A finger at the header byte can make a still hand ambiguous; a separate test covers that.
             let header = 127.4 / 255.0..128.6 / 255.0;
             let Reading::Flex(flex) = flex(&curls) else { unreachable!("flexion was made") };
             let apart = flex.iter().map(|(sensor, v)| (sensor, if header.contains(&v) { 0.25 } else { v }));
-            said.push(Reading::Flex(FlexReading::of(apart)));
+            message.push(Reading::Flex(FlexReading::of(apart)));
             // The glove is level in half of the cases.
             let mut tilt = || (next() - 0.5).max(0.0) * std::f64::consts::PI * 0.99;
-            said.push(Reading::Tilt { pitch: tilt(), roll: tilt() });
+            message.push(Reading::Tilt { pitch: tilt(), roll: tilt() });
         }
-        Format::DataGlove16 { .. } => said.push(flex(&sixteen)),
-        Format::UltraWireless | Format::UltraUsb { sensors: UltraSensors::Fourteen } => said.push(flex(&fourteen)),
-        Format::UltraUsb { .. } => said.push(flex(&curls)),
+        Format::DataGlove16 { .. } => message.push(flex(&sixteen)),
+        Format::UltraWireless | Format::UltraUsb { sensors: UltraSensors::Fourteen } => message.push(flex(&fourteen)),
+        Format::UltraUsb { .. } => message.push(flex(&curls)),
         Format::OpenGlovesLegacy { .. } | Format::OpenGlovesAlpha { .. } => {
             let is_alpha = matches!(format, Format::OpenGlovesAlpha { .. });
-            said.push(if is_alpha { flex(&alpha) } else { flex(&curls) });
-            said.push(Reading::Joystick { x: 2.0 * next() - 1.0, y: 2.0 * next() - 1.0 });
+            message.push(if is_alpha { flex(&alpha) } else { flex(&curls) });
+            message.push(Reading::Joystick { x: 2.0 * next() - 1.0, y: 2.0 * next() - 1.0 });
             if is_alpha {
-                said.push(Reading::Trigger(next()));
+                message.push(Reading::Trigger(next()));
             }
-            said.extend(buttons.map(|button| Reading::Button { button, pressed: next() < 0.5 }));
+            message.extend(buttons.map(|button| Reading::Button { button, pressed: next() < 0.5 }));
         }
-        Format::Bno055 | Format::WitMotion { .. } | Format::XImu3 => said.push(Reading::Orientation(turn(&mut next))),
+        Format::Bno055 | Format::WitMotion { .. } | Format::XImu3 => {
+            message.push(Reading::Orientation(turn(&mut next)))
+        }
         Format::Gametrak { .. } => {
             for side in [Side::Left, Side::Right] {
                 let axes = [next(), next(), next()].map(|v| (v * 4095.0).round());
-                said.push(Reading::Position { side, position: position(side, axes) });
+                message.push(Reading::Position { side, position: position(side, axes) });
             }
             let button = Button::Numbered((next() * 11.0) as u8);
-            said.push(Reading::Button { button, pressed: next() < 0.5 });
+            message.push(Reading::Button { button, pressed: next() < 0.5 });
         }
         Format::Vmc => {
             let mut pose = || Pose::from_parts(Vec3::new(next(), next(), next()).into(), turn(&mut next));
             let bones = ["root", "LeftHand", "RightThumbProximal"].map(|name| HumanBone::named(name).expect("a bone"));
-            said.extend(bones.map(|bone| Reading::Bone { bone, pose: pose() }));
+            message.extend(bones.map(|bone| Reading::Bone { bone, pose: pose() }));
             let object = TrackedObject::Tracker;
-            said.push(Reading::Tracked { object, serial: "LHR-1".into(), pose: pose() });
+            message.push(Reading::Tracked { object, serial: "LHR-1".into(), pose: pose() });
         }
     }
-    said
+    message
 }
 
 fn turn(next: &mut impl FnMut() -> f64) -> Quat {

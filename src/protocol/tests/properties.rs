@@ -58,10 +58,10 @@ proptest! {
     fn what_is_encoded_is_decoded(format in format(), numbers in numbers(4)) {
         let decoded = decode(&mut *format.decoder(), &packets(&format, &numbers));
         let expected: Vec<_> = numbers.iter().flat_map(|n| steady(&readings(&format, n))).collect();
-        let told = steady(&decoded);
-        prop_assert_eq!(told.len(), expected.len(), "{:?}", decoded);
-        for (told, expected) in told.iter().zip(&expected) {
-            prop_assert!(is_close(&format, told, expected), "{:?} became {:?}", expected, told);
+        let values = steady(&decoded);
+        prop_assert_eq!(values.len(), expected.len(), "{:?}", decoded);
+        for (value, expected) in values.iter().zip(&expected) {
+            prop_assert!(is_close(&format, value, expected), "{:?} became {:?}", expected, value);
         }
         // Buttons end in the state that was set.
         let pressed = |readings: &[Reading]| {
@@ -75,8 +75,8 @@ proptest! {
             down.sort_by_key(Button::to_string);
             down
         };
-        let said: Vec<_> = numbers.iter().flat_map(|n| readings(&format, n)).collect();
-        prop_assert_eq!(pressed(&decoded), pressed(&said));
+        let encoded: Vec<_> = numbers.iter().flat_map(|n| readings(&format, n)).collect();
+        prop_assert_eq!(pressed(&decoded), pressed(&encoded));
     }
 
     #[test]
@@ -133,10 +133,10 @@ proptest! {
         out.clear();
         packets(&format, &after).iter().for_each(|packet| decoder.push(packet, &mut out));
         let expected: Vec<_> = after[LOST..].iter().flat_map(|n| steady(&readings(&format, n))).collect();
-        let told = steady(&out);
-        prop_assert!(told.len() >= expected.len(), "only {} of {}: {:?}", told.len(), expected.len(), rubbish);
-        for (told, expected) in told[told.len() - expected.len()..].iter().zip(&expected) {
-            prop_assert!(is_close(&format, told, expected), "{:?} became {:?} after {:?}", expected, told, rubbish);
+        let decoded = steady(&out);
+        prop_assert!(decoded.len() >= expected.len(), "only {} of {}: {:?}", decoded.len(), expected.len(), rubbish);
+        for (decoded, expected) in decoded[decoded.len() - expected.len()..].iter().zip(&expected) {
+            prop_assert!(is_close(&format, decoded, expected), "{:?} became {:?} after {:?}", expected, decoded, rubbish);
         }
     }
 
@@ -161,15 +161,15 @@ proptest! {
         plain.iter().for_each(|packet| decoder.push(packet, &mut out));
         let mut fresh = format.decoder();
         let truth = steady(&decode(&mut *fresh, &plain));
-        let told = steady(&out);
-        prop_assert!(told.ends_with(&truth[LOST * truth.len() / plain.len()..]), "{:?} after {:?}", told, noise);
+        let decoded = steady(&out);
+        prop_assert!(decoded.ends_with(&truth[LOST * truth.len() / plain.len()..]), "{:?} after {:?}", decoded, noise);
     }
 
     #[test]
     fn encoders_stand_nonsense(format in format(), value in prop::sample::select(vec![f64::NAN, f64::INFINITY, -1e300, 5.0])) {
         let mut encoder = format.encoder();
         let place = Vec3::new(value, value, value);
-        let said = [
+        let message = [
             Reading::Flex(FlexReading::of(Sensor::all().map(|sensor| (sensor, value)))),
             Reading::Tilt { pitch: value, roll: value },
             Reading::Joystick { x: value, y: value },
@@ -183,7 +183,7 @@ proptest! {
         let mut out = Vec::new();
         for _ in 0..4 {
             let mut packet = Vec::new();
-            encoder.encode(&said, &mut packet);
+            encoder.encode(&message, &mut packet);
             decoder.push(&packet, &mut out);
         }
         prop_assert!(out.iter().all(Reading::is_sound), "{:?}", out);

@@ -13,7 +13,7 @@ fn flex(out: &[Reading]) -> Vec<FlexReading> {
 }
 
 /// A still, level hand: the header byte occurs three times in each packet, always at the same offsets, and with XOR the
-/// checksum is correct at all of them. Only correct readings may be returned, wherever the stream is joined.
+/// checksum is correct at all of them. Only correct readings may be returned, from any start position in the stream.
 #[test]
 fn a_level_glove_is_decoded_wherever_the_stream_is_joined() {
     for checksum in [Checksum::Xor, Checksum::Sum, Checksum::None] {
@@ -41,9 +41,12 @@ fn a_level_glove_is_decoded_wherever_the_stream_is_joined() {
                     let mut decoder = format.decoder();
                     let mut out = Vec::new();
                     decoder.push(&stream[joined..], &mut out);
-                    let told = flex(&out);
-                    assert!(told.len() >= 18, "{format:?} joined at {joined}: {}", told.len());
-                    assert!(told.iter().all(|told| *told == truth), "{format:?} joined at {joined}: {told:?}");
+                    let decoded = flex(&out);
+                    assert!(decoded.len() >= 18, "{format:?} joined at {joined}: {}", decoded.len());
+                    assert!(
+                        decoded.iter().all(|decoded| *decoded == truth),
+                        "{format:?} joined at {joined}: {decoded:?}"
+                    );
                 }
             }
         }
@@ -66,8 +69,8 @@ fn motion_resolves_the_ambiguity_of_a_still_hand() {
         for joined in 0..9 {
             let mut out = Vec::new();
             format.decoder().push(&stream[joined..], &mut out);
-            let told = flex(&out);
-            assert_eq!(told[told.len() - 4..], moving[2..], "{checksum:?} joined at {joined}");
+            let decoded = flex(&out);
+            assert_eq!(decoded[decoded.len() - 4..], moving[2..], "{checksum:?} joined at {joined}");
         }
     }
 }
@@ -138,16 +141,16 @@ fn wrong_settings_are_reported() {
 fn invalid_data_gives_a_hint_and_valid_data_does_not() {
     let nonsense: Vec<u8> = (0..4000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8 & 0x7E).collect();
     for format in variants() {
-        let said = hint(&format, &nonsense);
+        let message = hint(&format, &nonsense);
         match format.link() {
-            Link::Serial { .. } => assert!(said.contains("baud"), "{format:?}: {said}"),
-            _ => assert!(said.contains("none is valid"), "{format:?}: {said}"),
+            Link::Serial { .. } => assert!(message.contains("baud"), "{format:?}: {message}"),
+            _ => assert!(message.contains("none is valid"), "{format:?}: {message}"),
         }
         let mut decoder = format.decoder();
         let numbers = vec![vec![0.25; NUMBERS]; 40];
-        let told = decode(&mut *decoder, &packets(&format, &numbers));
+        let decoded = decode(&mut *decoder, &packets(&format, &numbers));
         assert_eq!(decoder.hint(), None, "{format:?}");
-        assert!(!told.is_empty());
+        assert!(!decoded.is_empty());
     }
 }
 

@@ -23,12 +23,12 @@ fn data_glove_5() {
     let values = [16.0, 32.0, 48.0, 64.0, 80.0].map(|v| v / 255.0);
     let level = Reading::Tilt { pitch: 0.0, roll: 0.0 };
     let packet = [0x80, 0x10, 0x20, 0x30, 0x40, 0x50, 0x80, 0x80, 0x10];
-    let told = read(&five(Side::Right, Checksum::Xor), &packet.repeat(3));
-    assert_eq!(told, vec![[curls(values), level]; 3].concat());
+    let decoded = read(&five(Side::Right, Checksum::Xor), &packet.repeat(3));
+    assert_eq!(decoded, vec![[curls(values), level]; 3].concat());
     let mut summed = packet;
     summed[8] = 0xF0;
-    assert_eq!(read(&five(Side::Right, Checksum::Sum), &summed.repeat(3)), told);
-    assert_eq!(read(&five(Side::Right, Checksum::None), &summed.repeat(3)), told);
+    assert_eq!(read(&five(Side::Right, Checksum::Sum), &summed.repeat(3)), decoded);
+    assert_eq!(read(&five(Side::Right, Checksum::None), &summed.repeat(3)), decoded);
     assert_eq!(read(&five(Side::Right, Checksum::Xor), &summed.repeat(3)), []);
 
     let mut reversed = values;
@@ -36,7 +36,7 @@ fn data_glove_5() {
     assert_eq!(read(&five(Side::Left, Checksum::Xor), &packet.repeat(3))[0], curls(reversed));
 
     let marked = [packet.as_slice(), &[0x55]].concat();
-    assert_eq!(read(&five(Side::Right, Checksum::Xor), &marked.repeat(3)), told);
+    assert_eq!(read(&five(Side::Right, Checksum::Xor), &marked.repeat(3)), decoded);
 
     let tilted = [0x80, 0, 0, 0, 0, 0, 0xFF, 0x00, 0xFF];
     let Reading::Tilt { pitch, roll } = read(&five(Side::Right, Checksum::Xor), &tilted.repeat(3))[1] else { panic!() };
@@ -66,10 +66,10 @@ fn data_glove_5_information() {
 fn data_glove_5_wireless() {
     let format = Format::DataGlove5Wireless { side: Side::Right, checksum: Checksum::Xor };
     let packet = [0x80, 0x10, 0x20, 0x30, 0x40, 0x50, 0x80, 0x80, 0x10, 0x01];
-    let told = read(&format, &packet.repeat(3));
-    assert_eq!(told[0], curls([16.0, 32.0, 48.0, 64.0, 80.0].map(|v| v / 255.0)));
-    assert!(matches!(&told[2], Reading::Info(info) if info.side == Some(Side::Right)));
-    assert_eq!(told.len(), 7, "the hand is reported once");
+    let decoded = read(&format, &packet.repeat(3));
+    assert_eq!(decoded[0], curls([16.0, 32.0, 48.0, 64.0, 80.0].map(|v| v / 255.0)));
+    assert!(matches!(&decoded[2], Reading::Info(info) if info.side == Some(Side::Right)));
+    assert_eq!(decoded.len(), 7, "the hand is reported once");
 }
 
 #[test]
@@ -79,8 +79,8 @@ fn data_glove_16() {
     (0..16u16).for_each(|i| packet.extend((i * 273).to_be_bytes()));
     packet.extend([0xAB, 0xCD]);
     let stream = [packet.as_slice(), b"<I\x01\x02\x01\x01\x00", &packet].concat();
-    let told = read(&format, &stream);
-    let Reading::Flex(flex) = &told[0] else { panic!("{told:?}") };
+    let decoded = read(&format, &stream);
+    let Reading::Flex(flex) = &decoded[0] else { panic!("{decoded:?}") };
     assert_eq!(flex.iter().count(), 16);
     assert_eq!(flex.get(Sensor::Joint(Finger::Thumb, FingerJoint::Knuckle)), Some(0.0));
     assert_eq!(flex.get(Sensor::Between(Gap::RingLittle)), Some(11.0 / 15.0));
@@ -88,16 +88,16 @@ fn data_glove_16() {
     assert_eq!(flex.get(Sensor::ThumbPalm), Some(14.0 / 15.0));
     assert_eq!(flex.get(Sensor::Wrist), Some(1.0));
     let info = DeviceInfo { model: "5DT Data Glove 16".into(), firmware: "1.2".into(), side: Some(Side::Right) };
-    assert_eq!(told[1], Reading::Info(info));
-    assert_eq!(told[2], told[0]);
+    assert_eq!(decoded[1], Reading::Info(info));
+    assert_eq!(decoded[2], decoded[0]);
 }
 
 #[test]
 fn ultra() {
     let mut packet = vec![0x3C, 0x44, 0x01, 0xFF, 0xF0, 0x00, 0x12, 0x34, 0x56];
     packet.resize(29, 0);
-    let told = read(&Format::UltraWireless, &packet.repeat(2));
-    let Reading::Flex(flex) = &told[0] else { panic!("{told:?}") };
+    let decoded = read(&Format::UltraWireless, &packet.repeat(2));
+    let Reading::Flex(flex) = &decoded[0] else { panic!("{decoded:?}") };
     let thumb = |place| flex.get(Sensor::Joint(Finger::Thumb, place));
     assert_eq!((thumb(FingerJoint::Knuckle), thumb(FingerJoint::Middle)), (Some(1.0), Some(0.0)));
     assert_eq!(flex.get(Sensor::Between(Gap::ThumbIndex)), Some(f64::from(0x123) / 4095.0));
@@ -108,10 +108,10 @@ fn ultra() {
     report[..2].copy_from_slice(&4096u16.to_be_bytes());
     report[6..8].copy_from_slice(&1024u16.to_be_bytes());
     report[24..26].copy_from_slice(&(-5i16).to_be_bytes());
-    let told = read(&Format::UltraUsb { sensors: UltraSensors::Five }, &report);
-    assert_eq!(told, [curls([1.0, 0.25, 0.0, 0.0, 0.0])]);
-    let told = read(&Format::UltraUsb { sensors: UltraSensors::Fourteen }, &report);
-    let Reading::Flex(flex) = &told[0] else { panic!("{told:?}") };
+    let decoded = read(&Format::UltraUsb { sensors: UltraSensors::Five }, &report);
+    assert_eq!(decoded, [curls([1.0, 0.25, 0.0, 0.0, 0.0])]);
+    let decoded = read(&Format::UltraUsb { sensors: UltraSensors::Fourteen }, &report);
+    let Reading::Flex(flex) = &decoded[0] else { panic!("{decoded:?}") };
     assert_eq!(flex.get(Sensor::Joint(Finger::Index, FingerJoint::Knuckle)), Some(0.25));
     assert_eq!(read(&Format::UltraUsb { sensors: UltraSensors::Five }, &report[..63]), []);
     assert_eq!(UltraSensors::of_product(0x0000), (UltraSensors::Fourteen, Side::Right));
@@ -121,8 +121,8 @@ fn ultra() {
 #[test]
 fn open_gloves_alpha() {
     let format = Format::OpenGlovesAlpha { maximum: 4095, force_maximum: 1000 };
-    let told = read(&format, b"A1023(AB)2047(AAB)2047(AAC)3071(AAD)4095B0C0D0E0\n");
-    let [Reading::Flex(flex)] = told.as_slice() else { panic!("{told:?}") };
+    let decoded = read(&format, b"A1023(AB)2047(AAB)2047(AAC)3071(AAD)4095B0C0D0E0\n");
+    let [Reading::Flex(flex)] = decoded.as_slice() else { panic!("{decoded:?}") };
     assert_eq!(flex.get(Sensor::Curl(Finger::Thumb)), Some(1023.0 / 4095.0));
     assert!((flex.splay(Finger::Thumb).expect("a splay") + 1.0 / 4095.0).abs() < 1e-12);
     let bends = FingerJoint::ALL.map(|place| flex.bend(Finger::Thumb, place));
@@ -131,7 +131,7 @@ fn open_gloves_alpha() {
 
     // Buttons are listed while they are pressed; a line of information does not release them.
     let lines = b"A0B0C0D0E0JOML\n(ZV)42(ZG)0(ZH)0\nA0B0C0D0E0J\r\nA0B0C0D0E0\n";
-    let told: Vec<_> = read(&format, lines).into_iter().filter(|r| !matches!(r, Reading::Flex(_))).collect();
+    let decoded: Vec<_> = read(&format, lines).into_iter().filter(|r| !matches!(r, Reading::Flex(_))).collect();
     let button = |button, pressed| Reading::Button { button, pressed };
     let info = DeviceInfo { model: "type 0".into(), firmware: "42".into(), side: Some(Side::Left) };
     let expected = [
@@ -145,10 +145,10 @@ fn open_gloves_alpha() {
         button(Button::Calibrate, false),
         button(Button::A, false),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(decoded, expected);
 
-    let told = read(&format, b"F4095G0P1023\n");
-    assert_eq!(told, [Reading::Joystick { x: 1.0, y: -1.0 }, Reading::Trigger(1023.0 / 4095.0)]);
+    let decoded = read(&format, b"F4095G0P1023\n");
+    assert_eq!(decoded, [Reading::Joystick { x: 1.0, y: -1.0 }, Reading::Trigger(1023.0 / 4095.0)]);
     assert_eq!(read(&format, b"A4095Q7(XY)3\n"), read(&format, b"A4095\n"), "unknown keys are ignored");
     for wrong in
         ["A", "AB0", "(AB)", "(AB2047", "(A", "H1", "A-1", "a12", "A123456", "A1 B2", "AB)2047", "()1", "\u{e4}1"]
@@ -160,9 +160,9 @@ fn open_gloves_alpha() {
 #[test]
 fn open_gloves_legacy() {
     let format = Format::OpenGlovesLegacy { maximum: 1023 };
-    let told = read(&format, b"3&0\n0&1023&0&0&0&1023&0&0&1&0&0&0&0\n");
+    let decoded = read(&format, b"3&0\n0&1023&0&0&0&1023&0&0&1&0&0&0&0\n");
     let trigger = Reading::Button { button: Button::Trigger, pressed: true };
-    assert_eq!(told, [curls([0.0, 1.0, 0.0, 0.0, 0.0]), Reading::Joystick { x: 1.0, y: -1.0 }, trigger]);
+    assert_eq!(decoded, [curls([0.0, 1.0, 0.0, 0.0, 0.0]), Reading::Joystick { x: 1.0, y: -1.0 }, trigger]);
     for wrong in ["", "1&2", "0&0&0&0&0&0&0&0&0&0&0&0&2", "0&0&0&0&0&0&0&0&0&0&0&0&0&0", "0&&0&0&0&0&0&0&0&0&0&0&0"] {
         assert_eq!(read(&format, format!("\n{wrong}\n").as_bytes()), [], "{wrong}");
     }

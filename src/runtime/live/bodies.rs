@@ -1,13 +1,13 @@
 use crate::assets::Scene;
 use crate::body::{Body, BodyId};
-use crate::viewer::window::{BodyInfo, Motion};
+use crate::viewer::window::{BodyInfo, BodyMotion};
 
 /// Order of the kinds in the scene tree; others follow.
-const KINDS: [&str; 4] = ["hand", "rigid", "soft", "fixed"];
+const KIND_ORDER: [&str; 5] = ["hand", "rigid", "quasi_rigid", "soft", "fixed"];
 
 /// The bodies of a scene, kind by kind.
 fn listed(scene: &Scene) -> Vec<(BodyId, &dyn Body)> {
-    let rank = |body: &dyn Body| KINDS.iter().position(|kind| *kind == body.kind()).unwrap_or(KINDS.len());
+    let rank = |body: &dyn Body| KIND_ORDER.iter().position(|kind| *kind == body.kind()).unwrap_or(KIND_ORDER.len());
     let mut bodies: Vec<_> = scene.world.bodies.iter().collect();
     bodies.sort_by_key(|(_, body)| rank(*body));
     bodies
@@ -32,9 +32,9 @@ pub fn of(scene: &Scene) -> Vec<BodyInfo> {
 }
 
 /// Their motion, in the same order.
-pub fn motions(scene: &Scene, motions: &mut Vec<Motion>) {
+pub fn motions(scene: &Scene, motions: &mut Vec<BodyMotion>) {
     motions.clear();
-    motions.extend(listed(scene).into_iter().map(|(_, body)| Motion {
+    motions.extend(listed(scene).into_iter().map(|(_, body)| BodyMotion {
         pose: body.pose(),
         linear: body.centre_velocity(),
         angular: body.angular_velocity(),

@@ -1,22 +1,22 @@
 use std::fmt;
 
-use super::measures::Measures;
-use crate::viewer::window::Cost;
+use super::measures::WorkTimes;
+use crate::viewer::window::WindowCost;
 
 /// Minimum number of steps of each kind for a comparison.
-const ENOUGH: u64 = 30;
+const MIN_STEPS: u64 = 30;
 /// Steps after which the comparison is updated.
-const AGAIN: u64 = 200;
+const UPDATE_INTERVAL: u64 = 200;
 
 /// Cost of the steps of a simulation, and of a window for it.
 #[derive(Default)]
 pub struct Costs {
-    steps: Measures,
+    steps: WorkTimes,
     /// Steps with and without a frame being drawn.
-    drawn: Measures,
-    rested: Measures,
-    reports: Measures,
-    shown: Cost,
+    drawn: WorkTimes,
+    rested: WorkTimes,
+    reports: WorkTimes,
+    shown: WindowCost,
 }
 
 impl Costs {
@@ -28,7 +28,7 @@ impl Costs {
             Some(false) => self.rested.add(time),
             None => {}
         }
-        if self.steps.count().is_multiple_of(AGAIN) {
+        if self.steps.count().is_multiple_of(UPDATE_INTERVAL) {
             self.shown = self.measured();
         }
     }
@@ -39,7 +39,7 @@ impl Costs {
     }
 
     /// Recent cost.
-    pub fn now(&self) -> Cost {
+    pub fn now(&self) -> WindowCost {
         self.shown
     }
 
@@ -55,9 +55,9 @@ impl Costs {
         self.reports.count()
     }
 
-    fn measured(&self) -> Cost {
-        let enough = self.drawn.count() >= ENOUGH && self.rested.count() >= ENOUGH;
-        Cost {
+    fn measured(&self) -> WindowCost {
+        let enough = self.drawn.count() >= MIN_STEPS && self.rested.count() >= MIN_STEPS;
+        WindowCost {
             reports: self.reports.sum() / self.steps.sum().max(f64::MIN_POSITIVE),
             drawing: enough.then(|| self.drawn.median() / self.rested.median().max(f64::MIN_POSITIVE)),
         }

@@ -1,19 +1,19 @@
 /// Maximum number of stored times.
-const MAX_TIMES: usize = 4_000;
+const MAX_WORK_TIMES: usize = 4_000;
 
 /// Times of one kind of work, s.
 #[derive(Default)]
-pub struct Measures {
+pub struct WorkTimes {
     times: Vec<f64>,
     count: u64,
     sum: f64,
 }
 
-impl Measures {
+impl WorkTimes {
     /// Adds a time; the oldest are dropped at the limit.
     pub fn add(&mut self, time: f64) {
-        if self.times.len() >= MAX_TIMES {
-            self.times.drain(..MAX_TIMES / 2);
+        if self.times.len() >= MAX_WORK_TIMES {
+            self.times.drain(..MAX_WORK_TIMES / 2);
         }
         self.times.push(time);
         self.count += 1;
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn the_middle_of_many() {
-        let mut measures = Measures::default();
+        let mut measures = WorkTimes::default();
         assert_eq!((measures.median(), measures.sum(), measures.count()), (0.0, 0.0, 0));
         (0..30_000).for_each(|i| measures.add(f64::from(i % 3)));
         assert_eq!((measures.median(), measures.sum(), measures.count()), (1.0, 30_000.0, 30_000));

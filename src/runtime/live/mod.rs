@@ -1,5 +1,5 @@
 //! A session behind a window: a thread that steps it, takes the commands of the window and reports to it. Neither waits for the
-//! other. [`start`] returns the [`Link`](crate::viewer::window::Link) that [`show`](crate::viewer::window::show) needs;
+//! other. [`start`] returns the [`WindowLink`](crate::viewer::window::WindowLink) that [`show`](crate::viewer::window::show) needs;
 //! `src/cli/view.rs` is the example of its use.
 
 mod bodies;
@@ -17,5 +17,5 @@ mod traces;
 mod watch;
 
 pub use cost::Costs;
-pub use simulation::{Ended, Interrupt, Options, start};
+pub use simulation::{Ended, Interrupt, LiveOptions, start};
 pub use summary::{RunStatistics, Summarize};

@@ -5,7 +5,7 @@ use crate::problem::FrictionModel;
 use crate::viewer::window::Parameter;
 
 /// Names of the pressure laws.
-const PRESSURES: [(&str, Pressure); 3] =
+const PRESSURE_NAMES: [(&str, Pressure); 3] =
     [("nonuniform", Pressure::NonUniform), ("depth", Pressure::Depth), ("uniform", Pressure::Uniform)];
 
 /// Parameters of a scene that the window can change.
@@ -39,7 +39,7 @@ pub fn of(scene: &Scene) -> Vec<Parameter> {
 /// Names of the laws of contact: method, friction, pressure.
 pub fn laws(scene: &Scene) -> [&'static str; 3] {
     let contact = &scene.world.parameters.contact;
-    let pressure = PRESSURES.iter().find(|(_, law)| *law == contact.pressure).map_or("", |(name, _)| name);
+    let pressure = PRESSURE_NAMES.iter().find(|(_, law)| *law == contact.pressure).map_or("", |(name, _)| name);
     [contact.method.name(), contact.friction.name(), pressure]
 }
 
@@ -61,7 +61,9 @@ pub fn change(scene: &mut Scene, setting: &Setting) -> bool {
             contact.friction = law;
         }
         "pressure" => {
-            let Some((_, law)) = PRESSURES.into_iter().find(|(name, _)| *name == setting.value) else { return false };
+            let Some((_, law)) = PRESSURE_NAMES.into_iter().find(|(name, _)| *name == setting.value) else {
+                return false;
+            };
             contact.pressure = law;
         }
         "gravity" => {
@@ -80,7 +82,7 @@ pub fn change(scene: &mut Scene, setting: &Setting) -> bool {
             let old = world.materials.pair(id, id);
             // The ratio of dynamic to static friction is kept.
             let part = if old.rest > 0.0 { old.sliding / old.rest } else { 1.0 };
-            world.materials.set(name, Friction { rest: value, sliding: part * value });
+            world.materials.set(name, Friction { rest: value, sliding: part * value, ..old });
         }
     }
     true

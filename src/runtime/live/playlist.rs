@@ -47,7 +47,9 @@ mod tests {
         assert_eq!(list.turn(1), Path::new("ball_tips"));
         let count = list.entries.len() as i32;
         assert_eq!(list.turn(count - 1), Path::new("ball"));
-        assert_eq!(list.turn(-1), Path::new("thread"));
+        let last = list.entries[list.entries.len() - 1].clone();
+        assert_eq!(list.turn(-1), last);
+        assert_eq!(list.turn(1), Path::new("ball"));
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
         let mut list = Playlist::around(&folder.join("ball.rhai"));
         assert_eq!(list.turn(1), folder.join("ball_tips.rhai"));

@@ -8,7 +8,7 @@ const FREQUENCY: f64 = 16.0;
 /// Maximum force, relative to the weight of the object at 9.81 m/s².
 const MAX_FORCE_RATIO: f64 = 30.0;
 /// A soft body is pulled by its nodes within this distance, m.
-const AROUND: f64 = 0.015;
+const PULL_RADIUS: f64 = 0.015;
 
 /// The mouse spring, attached to a material point of an object.
 pub struct Spring {
@@ -35,7 +35,7 @@ impl Spring {
             let body = bodies.get_as::<SoftBody>(pull.body)?;
             let distance = |n: &usize| (body.positions()[*n] - pull.grabbed).norm();
             let free = || body.model().free_nodes().iter().map(|&n| n as usize);
-            let mut nodes: Vec<usize> = free().filter(|n| distance(n) < AROUND).collect();
+            let mut nodes: Vec<usize> = free().filter(|n| distance(n) < PULL_RADIUS).collect();
             if nodes.is_empty() {
                 nodes.extend(free().min_by(|a, b| distance(a).total_cmp(&distance(b))));
             }
@@ -132,7 +132,7 @@ mod tests {
         for _ in 0..150 {
             scene.feed();
             spring.pull(&mut scene);
-            scene.world.step();
+            scene.step();
         }
         (spring.ends(&scene).expect("ends")[0], target)
     }

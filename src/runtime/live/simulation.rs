@@ -1,5 +1,5 @@
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -13,22 +13,23 @@ use super::playlist::Playlist;
 use super::pull::Spring;
 use super::summary::{self, RunLog, Summarize};
 use super::traces::Traces;
-use super::watch::{LOOK_EVERY, Watch};
+use super::watch::{FileWatch, LOOK_EVERY};
 use super::{bodies, parameters};
 use crate::assets::{Scene, Setting};
 use crate::devices::SourceState;
 use crate::math::Vec3;
+use crate::record::Eye;
 use crate::runtime::pace::Pace;
-use crate::runtime::{DeviceStatus, Session};
+use crate::runtime::{DeviceStatus, Error, Session};
 use crate::sync::Latest;
 use crate::tracking::Segment;
-use crate::viewer::Stage;
 use crate::viewer::window::{
-    BodyInfo, Command, DeviceInfo, DrivenHand, Feeling, Link, Parameter, Report, Sample, Steer,
+    BodyInfo, Command, DrivenHand, Feeling, HandDevice, Parameter, PlotSample, Report, Steer, WindowLink,
 };
+use crate::viewer::{EyeView, Stage};
 
 /// Steps in the plots.
-const HISTORY: usize = 400;
+const PLOT_STEPS: usize = 400;
 /// Minimum and maximum speed, relative to real time.
 const SPEEDS: [f64; 2] = [1.0 / 64.0, 64.0];
 
@@ -38,12 +39,14 @@ pub struct Ended {
     pub costs: Costs,
     /// Whether the task succeeded, if there was one and it has ended.
     pub success: Option<bool>,
+    /// Whether the recording was finished, if there was one.
+    pub recorded: Result<(), Error>,
 }
 
 /// A request of the system to end the program, such as Ctrl-C.
 #[derive(Clone, Copy, Debug)]
 pub struct Interrupt {
-    /// Whether the program was asked to end.
+    /// Whether an end of the program was requested.
     pub is_requested: fn() -> bool,
     /// Ends the program; called after the motors of the devices were released.
     pub end: fn(),
@@ -51,7 +54,7 @@ pub struct Interrupt {
 
 /// How a session is run behind a window.
 #[derive(Default)]
-pub struct Options {
+pub struct LiveOptions {
     /// The settings that the session was loaded with; a restart uses them again.
     pub settings: Vec<Setting>,
     /// Makes the result card of a scene that has no task.
@@ -60,12 +63,12 @@ pub struct Options {
     pub interrupt: Option<Interrupt>,
 }
 
-/// Starts to run a session in a thread of its own.
-pub fn start(session: Session, options: Options) -> std::io::Result<(Link, JoinHandle<Ended>)> {
+/// Runs a session in its own thread.
+pub fn start(session: Session, options: LiveOptions) -> std::io::Result<(WindowLink, JoinHandle<Ended>)> {
     let (commands, orders) = unbounded();
     let reports = Arc::new(Latest::default());
     let drawing = Arc::new(AtomicBool::new(false));
-    let link = Link { commands, reports: Arc::clone(&reports), drawing: Arc::clone(&drawing) };
+    let link = WindowLink { commands, reports: Arc::clone(&reports), drawing: Arc::clone(&drawing) };
     let simulation = move || {
         let mut simulation = Simulation::new(session, options, reports);
         simulation.drawing = drawing;
@@ -99,19 +102,21 @@ pub(super) struct Simulation {
     columns: Arc<[String]>,
     log: RunLog,
     error: Option<String>,
-    history: VecDeque<Sample>,
+    history: VecDeque<PlotSample>,
     parameters: Arc<[Parameter]>,
     name: Arc<str>,
+    /// The file that is recorded to.
+    recording: Option<Arc<str>>,
     hands: Arc<[String]>,
-    watch: Watch,
+    watch: FileWatch,
     due: Due,
     costs: Costs,
     changed: bool,
 }
 
 impl Simulation {
-    pub(super) fn new(session: Session, options: Options, reports: Arc<Latest<Report>>) -> Self {
-        let Options { settings, summarize, interrupt } = options;
+    pub(super) fn new(session: Session, options: LiveOptions, reports: Arc<Latest<Report>>) -> Self {
+        let LiveOptions { settings, summarize, interrupt } = options;
         let now = Instant::now();
         let stage = Arc::new(Stage::of(&session.scene()));
         let staged = shape(&session.scene());
@@ -119,8 +124,9 @@ impl Simulation {
             playlist: Playlist::around(session.file()),
             parameters: Arc::default(),
             name: Arc::default(),
+            recording: session.recording_file().map(|file| file.display().to_string().into()),
             hands: Arc::default(),
-            watch: Watch::new([]),
+            watch: FileWatch::new([]),
             staged,
             stage,
             session,
@@ -138,7 +144,7 @@ impl Simulation {
             columns: Arc::default(),
             log: RunLog::new(summarize),
             error: None,
-            history: VecDeque::with_capacity(HISTORY),
+            history: VecDeque::with_capacity(PLOT_STEPS),
             drawing: Arc::default(),
             due: Due::new(now),
             costs: Costs::default(),
@@ -157,7 +163,7 @@ impl Simulation {
                 Err(RecvTimeoutError::Timeout) => self.go_on(),
             }
             if let Some(interrupt) = self.interrupt.filter(|interrupt| (interrupt.is_requested)()) {
-                // Motors are released before the program ends, whatever the window is doing.
+                // Motors are released before the program ends, in every state of the window.
                 drop(self.session.detach_devices());
                 (interrupt.end)();
             }
@@ -168,7 +174,8 @@ impl Simulation {
                 self.report();
             }
         }
-        Ended { success: self.log.card(&self.session).and_then(|card| card.success), costs: self.costs }
+        let recorded = self.session.finish_recording();
+        Ended { recorded, success: self.log.card(&self.session).and_then(|card| card.success), costs: self.costs }
     }
 
     /// The next command, or the time for a step.
@@ -247,12 +254,12 @@ impl Simulation {
             let of_hand = |collider| scene.world.bodies.segment(collider).is_some();
             let touches = scene.world.touches().filter(|touch| of_hand(touch.a) || of_hand(touch.b));
             let pressing = touches.fold(0.0, |sum, touch| sum + touch.pressing);
-            Sample { time: scene.world.time(), pressing, step: scene.world.times().total }
+            PlotSample { time: scene.world.time(), pressing, step: scene.world.times().total }
         };
         self.log.step(&self.session.scene().world);
         self.traces.add(&self.session);
         self.costs.step(sample.step, drawn);
-        if self.history.len() >= HISTORY {
+        if self.history.len() >= PLOT_STEPS {
             self.history.pop_front();
         }
         self.history.push_back(sample);
@@ -285,10 +292,19 @@ impl Simulation {
 
     /// Executes a command.
     pub(super) fn obey(&mut self, order: Command) {
+        if let Command::Eyes(eyes) = order {
+            let eye = |view: &EyeView| {
+                let fov = view.fov;
+                Eye { pose: view.pose, fov: [fov.left, fov.right, fov.up, fov.down] }
+            };
+            self.session.note_eyes([eye(&eyes[0]), eye(&eyes[1])]);
+            return;
+        }
         self.changed = true;
         match order {
             Command::Pause if self.is_over() => self.start_over(),
             Command::Pause => self.paused = !self.paused,
+            Command::Hold(held) => self.paused = held,
             Command::Step => {
                 self.paused = true;
                 if self.error.is_none() && !self.is_over() {
@@ -296,7 +312,7 @@ impl Simulation {
                 }
             }
             Command::Speed(speed) if speed.is_finite() => self.pace.speed = speed.clamp(SPEEDS[0], SPEEDS[1]),
-            Command::Speed(_) | Command::Quit => {}
+            Command::Speed(_) | Command::Eyes(_) | Command::Quit => {}
             Command::Restart => self.start_over(),
             Command::Seek(time) => self.go_to(time),
             Command::Next(by) => {
@@ -315,6 +331,7 @@ impl Simulation {
                 Some(spring) if spring.is_of(&pull) => spring.aim(pull.target),
                 spring => *spring = Spring::new(&self.session.scene(), &pull),
             },
+            Command::Record(on) => self.record(on),
             Command::Plot(names) => self.traces.plot(names, &self.session),
         }
     }
@@ -352,6 +369,29 @@ impl Simulation {
         }
     }
 
+    /// Finishes the recording, or restarts with a new one. Inputs of mouse and keyboard are not recorded.
+    fn record(&mut self, on: bool) {
+        self.finish_recording();
+        if !on {
+            return;
+        }
+        self.start_over();
+        if self.error.is_none() {
+            let file = free_name();
+            match self.session.record(&file) {
+                Ok(()) => self.recording = Some(file.display().to_string().into()),
+                Err(error) => self.error = Some(error.to_string()),
+            }
+        }
+    }
+
+    fn finish_recording(&mut self) {
+        self.recording = None;
+        if let Err(error) = self.session.finish_recording() {
+            self.error = Some(error.to_string());
+        }
+    }
+
     fn take_hand(&mut self, number: Option<usize>) {
         if let Some((old, _)) = self.puppet.take() {
             self.session.release_pointer(old);
@@ -369,8 +409,10 @@ impl Simulation {
         match self.session.load_next(file, settings) {
             Ok(session) => {
                 let driven = self.puppet.as_ref().map(|(hand, _)| *hand);
-                self.session = session;
                 self.error = None;
+                // A recording is of one run.
+                self.finish_recording();
+                self.session = session;
                 self.paused = false;
                 self.restage();
                 self.begin();
@@ -436,7 +478,7 @@ impl Simulation {
 
     fn note_files(&mut self) {
         let own = std::iter::once(self.session.file().to_path_buf());
-        self.watch = Watch::new(own.chain(summary::files(&self.session)));
+        self.watch = FileWatch::new(own.chain(summary::files(&self.session)));
     }
 
     /// Position of the palm of the driven hand.
@@ -499,6 +541,7 @@ impl Simulation {
         report.history.clear();
         report.history.extend(&self.history);
         report.taken = self.puppet.as_ref().map(|(hand, _)| *hand);
+        report.recording.clone_from(&self.recording);
         report.phase = summary::phase(&self.session);
         report.messages.clone_from(&self.log.messages);
         report.error.clone_from(&self.error);
@@ -511,8 +554,8 @@ impl Simulation {
     }
 }
 
-fn info(device: &DeviceStatus) -> DeviceInfo {
-    DeviceInfo {
+fn info(device: &DeviceStatus) -> HandDevice {
+    HandDevice {
         name: device.name.clone(),
         state: device.state.to_string(),
         is_good: device.state == SourceState::Streaming,
@@ -522,6 +565,12 @@ fn info(device: &DeviceStatus) -> DeviceInfo {
 
 fn palm(scene: &Scene, hand: usize) -> Option<Vec3> {
     scene.world.bodies.hands().nth(hand).map(|hand| hand.skeleton.state().palm.translation.vector)
+}
+
+/// The first name of a recording that is not in use in the current folder.
+fn free_name() -> PathBuf {
+    let names = (1..).map(|number| PathBuf::from(format!("fingerpad-{number}.fpr")));
+    names.into_iter().find(|name| !name.exists()).unwrap_or_default()
 }
 
 /// A number that changes when bodies are added or removed, and the time.

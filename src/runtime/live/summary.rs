@@ -13,7 +13,7 @@ use crate::viewer::window::Card;
 pub type Summarize = fn(&Scene, &RunStatistics) -> Card;
 
 /// Number of messages kept.
-const MESSAGES: usize = 8;
+const MAX_MESSAGES: usize = 8;
 
 /// Statistics of a run.
 #[derive(Default)]
@@ -66,7 +66,7 @@ impl RunLog {
         let new = session.take_messages();
         if !new.is_empty() {
             let all: Vec<String> = self.messages.iter().cloned().chain(new).collect();
-            self.messages = all[all.len().saturating_sub(MESSAGES)..].into();
+            self.messages = all[all.len().saturating_sub(MAX_MESSAGES)..].into();
         }
     }
 

@@ -5,23 +5,25 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::parameters;
-use super::simulation::{self, Ended, Options, Simulation};
+use super::simulation::{self, Ended, LiveOptions, Simulation};
 use crate::assets::{Setting, load_builtin_scene};
 use crate::runtime::Session;
 use crate::sync::Latest;
 use crate::viewer::Camera;
-use crate::viewer::window::{Act, Button, Command, Controls, Input, Key, Link, Orbit, Report, manual};
+use crate::viewer::window::{
+    Command, Controls, Key, Orbit, PointerButton, Report, UserAction, WindowInput, WindowLink, manual,
+};
 
 fn load(name: &str) -> Session {
     Session::load(Path::new(name), &[]).unwrap_or_else(|error| panic!("{error:#}"))
 }
 
-fn start(name: &str) -> (Link, std::thread::JoinHandle<Ended>) {
-    simulation::start(load(name), Options::default()).expect("a thread")
+fn start(name: &str) -> (WindowLink, std::thread::JoinHandle<Ended>) {
+    simulation::start(load(name), LiveOptions::default()).expect("a thread")
 }
 
 /// Waits for a report of which something is true.
-fn wait(link: &Link, what: &str, is_true: impl Fn(&Report) -> bool) -> Report {
+fn wait(link: &WindowLink, what: &str, is_true: impl Fn(&Report) -> bool) -> Report {
     let clock = Instant::now();
     while clock.elapsed() < Duration::from_secs(60) {
         if let Some(report) = link.reports.take().filter(|report| is_true(report)) {
@@ -100,7 +102,7 @@ fn a_slow_window_does_not_block_the_simulation() {
 #[test]
 fn a_report_reuses_the_memory_of_the_last() {
     let reports = Arc::new(Latest::default());
-    let mut simulation = Simulation::new(load("play"), Options::default(), Arc::clone(&reports));
+    let mut simulation = Simulation::new(load("play"), LiveOptions::default(), Arc::clone(&reports));
     let mut places = Vec::new();
     for _ in 0..6 {
         (0..500).for_each(|_| simulation.step());
@@ -220,21 +222,21 @@ struct Person {
 }
 
 impl Person {
-    fn does(&mut self, input: Input) {
+    fn does(&mut self, input: WindowInput) {
         let palm = self.simulation.palm().expect("a hand");
-        if let Some(wish) = self.controls.take(input).and_then(|act: Act| self.orbit.steer(&act, &palm)) {
+        if let Some(wish) = self.controls.take(input).and_then(|act: UserAction| self.orbit.steer(&act, &palm)) {
             self.simulation.obey(Command::Steer(wish));
         }
     }
 
     fn drags(&mut self, steps: usize, by: [f32; 2]) {
-        self.does(Input::Button(Button::Left, true));
+        self.does(WindowInput::Button(PointerButton::Left, true));
         for _ in 0..steps {
             self.pointer = [self.pointer[0] + by[0] / steps as f32, self.pointer[1] + by[1] / steps as f32];
-            self.does(Input::Pointer(self.pointer));
+            self.does(WindowInput::Pointer(self.pointer));
             self.waits(1);
         }
-        self.does(Input::Button(Button::Left, false));
+        self.does(WindowInput::Button(PointerButton::Left, false));
     }
 
     fn waits(&mut self, steps: usize) {
@@ -248,7 +250,7 @@ impl Person {
 
 #[test]
 fn anyone_can_pick_up_the_cube() {
-    let simulation = Simulation::new(load("play"), Options::default(), Arc::new(Latest::default()));
+    let simulation = Simulation::new(load("play"), LiveOptions::default(), Arc::new(Latest::default()));
     let camera = Camera {
         eye: [-0.8, 0.1, 0.0],
         target: [0.0, 0.1, 0.0],
@@ -261,18 +263,18 @@ fn anyone_can_pick_up_the_cube() {
     let mut controls = Controls::default();
     controls.driving = true;
     let mut person = Person { simulation, controls, orbit, pointer: [400.0, 400.0] };
-    person.does(Input::Pointer([400.0, 400.0]));
+    person.does(WindowInput::Pointer([400.0, 400.0]));
     let start = person.height();
     // Down to the cube, and over it: eight centimetres down, four towards the fingers.
     person.drags(80, [-75.0, 150.0]);
     person.waits(20);
-    person.does(Input::Down(Key::Char('g')));
+    person.does(WindowInput::Down(Key::Char('g')));
     person.waits(220);
     person.drags(100, [0.0, -190.0]);
     person.waits(80);
     let lifted = person.height() - start;
     assert!(lifted > 0.06, "the cube was lifted by {:.1} mm", 1e3 * lifted);
-    person.does(Input::Up(Key::Char('g')));
+    person.does(WindowInput::Up(Key::Char('g')));
     person.waits(100);
     assert!(person.height() < start + 0.04, "it is still {:.1} mm up", 1e3 * (person.height() - start));
 }
@@ -284,7 +286,7 @@ fn the_mouse_moves_the_palm_while_a_glove_moves_the_fingers() {
     let driven = Driven { palm: [false; 2], fingers: [true; 2] };
     let session =
         Session::load_with_devices(Path::new("play"), &[], driven).unwrap_or_else(|error| panic!("{error:#}"));
-    let mut simulation = Simulation::new(session, Options::default(), Arc::new(Latest::default()));
+    let mut simulation = Simulation::new(session, LiveOptions::default(), Arc::new(Latest::default()));
     let start = simulation.palm().expect("the palm is driven from the start");
     let mut worn = simulation.tracked_angles();
     simulation.obey(Command::Steer(Steer::Glide(crate::math::Vec3::new(0.0, 0.1, 0.0), Default::default())));
@@ -305,7 +307,7 @@ fn the_mouse_moves_the_palm_while_a_glove_moves_the_fingers() {
 #[test]
 fn any_column_can_be_plotted_and_bodies_are_listed() {
     let reports = Arc::new(Latest::default());
-    let mut simulation = Simulation::new(load("play"), Options::default(), Arc::clone(&reports));
+    let mut simulation = Simulation::new(load("play"), LiveOptions::default(), Arc::clone(&reports));
     simulation.obey(Command::Plot(vec!["cube.y".into(), "no such column".into()]));
     (0..20).for_each(|_| simulation.step());
     simulation.report();

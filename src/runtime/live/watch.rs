@@ -5,12 +5,12 @@ use std::time::{Duration, Instant, SystemTime};
 pub const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Input files of a session.
-pub struct Watch {
+pub struct FileWatch {
     files: Vec<(PathBuf, Option<SystemTime>)>,
     looked: Instant,
 }
 
-impl Watch {
+impl FileWatch {
     /// Watches files from their current state.
     pub fn new(files: impl IntoIterator<Item = PathBuf>) -> Self {
         let with_time = |file: PathBuf| {

@@ -8,10 +8,11 @@ use super::{Play, Session};
 use crate::assets::{FileKind, Files, Setting, builtin_file, builtin_scenes, nearest_builtin};
 #[cfg(feature = "script")]
 use crate::math::Range;
-use crate::record::{EXTENSION, Header, Recording, Source};
+use crate::record::{EXTENSION, Header, Recording, RunSource};
 use crate::runtime::Error;
 #[cfg(feature = "script")]
 use crate::script::{ScriptOptions, ScriptRun};
+use crate::text::did_you_mean;
 use crate::tracking::Driven;
 
 impl Session {
@@ -26,8 +27,8 @@ impl Session {
     pub fn load_with_devices(file: &Path, settings: &[Setting], device: Driven) -> Result<Self, Error> {
         let path = shipped_path(file);
         let source = match path.extension().and_then(|e| e.to_str()) {
-            Some("toml") => Source::Scene,
-            Some("rhai") => Source::Script,
+            Some("toml") => RunSource::Scene,
+            Some("rhai") => RunSource::Script,
             Some(EXTENSION) if device.any() || !settings.is_empty() => {
                 return Err(Error::FixedRecording { file: file.into() });
             }
@@ -35,14 +36,14 @@ impl Session {
             _ => return Err(unknown(file)),
         };
         if let (Some(near), None) = (near_missing(&path), path.parent().filter(|folder| *folder != Path::new(""))) {
-            let message = format!("there is no such file, and no shipped one of that name; did you mean `{near}`?");
+            let message = format!("there is no such file, and no shipped one of that name{}", did_you_mean(&near));
             return Err(Error::Unknown { name: file.display().to_string(), message });
         }
         let header = Header::of(source, &Files::key(&path), settings, device);
         Self::build(file, &path, Files::default(), header)
     }
 
-    /// Loads a recording, whatever the extension of its file.
+    /// Loads a recording from a file with any extension.
     pub fn load_recording(file: &Path) -> Result<Self, Error> {
         let recording = Arc::new(Recording::read(file)?);
         let (header, files) = (recording.header.clone(), Files::kept(recording.files.clone()));
@@ -57,7 +58,7 @@ impl Session {
 
     fn build(file: &Path, path: &Path, files: Files, header: Header) -> Result<Self, Error> {
         let play = match header.source {
-            Source::Scene => {
+            RunSource::Scene => {
                 let other = match files.file_kind(path)? {
                     FileKind::Scene => None,
                     FileKind::Hand => Some("this describes a hand, or nothing; expected a scene"),
@@ -70,7 +71,7 @@ impl Session {
                 }
                 Play::Scene(Box::new(files.load_scene(path, &header.settings)?))
             }
-            Source::Script => load_script(&files, path, &header)?,
+            RunSource::Script => load_script(&files, path, &header)?,
         };
         Ok(Self { file: file.into(), header, files, ..Self::of(play) })
     }
@@ -88,7 +89,7 @@ fn near_missing(file: &Path) -> Option<String> {
 }
 
 fn unknown(file: &Path) -> Error {
-    let near = file.to_str().and_then(nearest_builtin).map(|near| format!("; did you mean `{near}`?"));
+    let near = file.to_str().and_then(nearest_builtin).map(|near| did_you_mean(&near));
     let message = format!(
         "expected a scene file (.toml), a script (.rhai), a recording (.{EXTENSION}) or the name of a shipped scene ({}) or script{}",
         builtin_scenes().collect::<Vec<_>>().join(", "),
@@ -99,13 +100,13 @@ fn unknown(file: &Path) -> Error {
 
 /// Accepted duration of a script, s; the same as of a scene.
 #[cfg(feature = "script")]
-const SECONDS: Range = Range::new(1e-3, 3600.0, "s");
+const SCRIPT_SECONDS: Range = Range::new(1e-3, 3600.0, "s");
 
 #[cfg(feature = "script")]
 fn load_script(files: &Files, file: &Path, header: &Header) -> Result<Play, Error> {
     let (seconds, settings): (Vec<_>, Vec<_>) = header.settings.iter().cloned().partition(|s| s.key == "seconds");
     let parse = |setting: &Setting| {
-        SECONDS.parse(&setting.value).map_err(|error| Error::Seconds { value: setting.value.clone(), error })
+        SCRIPT_SECONDS.parse(&setting.value).map_err(|error| Error::Seconds { value: setting.value.clone(), error })
     };
     let seconds: Option<f64> = seconds.last().map(parse).transpose()?;
     let options = ScriptOptions { settings, seconds, device: header.device };

@@ -87,7 +87,7 @@ impl fmt::Display for Difference {
                 write!(f, "the run was over after {found} steps; recorded are {recorded}")
             }
             Self::Length { recorded, .. } => {
-                write!(f, "the run goes on after step {recorded}; recorded is that it was over")
+                write!(f, "the run continues after step {recorded}, where the recording ends")
             }
         }
     }

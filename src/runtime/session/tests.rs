@@ -117,6 +117,35 @@ fn samples_of_a_device_are_replayed_bit_for_bit() {
     assert!(refused.to_string().contains("a recording is replayed without devices"), "{refused}");
 }
 
+/// A run with a device continues after the duration of the scene, and so does its recording, which also contains the eye poses.
+#[test]
+fn a_scene_that_went_on_is_replayed_to_its_last_step() {
+    let recording = file("longer.fpr");
+    let settings = [Setting::new("seconds", 0.1)];
+    let mut session = Session::load(Path::new("rest"), &settings).expect("a scene");
+    session.record(&recording).expect("a recording");
+    let eye = |x| Eye { pose: Pose::translation(x, 0.4, 0.5), fov: [-0.8, 0.8, 0.7, -0.7] };
+    let mut hashes = Vec::new();
+    for step in 0..30 {
+        if step == 12 {
+            session.note_eyes([eye(-0.03), eye(0.03)]);
+        }
+        session.step().expect("a step");
+        hashes.push(session.state_hash());
+    }
+    assert!(session.is_over());
+    session.finish_recording().expect("a whole recording");
+    let mut again = Session::load(&recording, &[]).expect("a recording");
+    let mut seen = Vec::new();
+    while !again.is_over() {
+        again.step().expect("a step");
+        seen.push((again.state_hash(), again.eyes().copied()));
+    }
+    assert_eq!(seen.iter().map(|(hash, _)| *hash).collect::<Vec<_>>(), hashes);
+    assert_eq!(again.difference(), None);
+    assert_eq!((seen[11].1, seen[29].1), (None, Some([eye(-0.03), eye(0.03)])));
+}
+
 #[test]
 fn a_deadline_is_replayed() {
     let recording = file("deadline.fpr");

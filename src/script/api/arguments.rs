@@ -62,7 +62,7 @@ pub fn vector(value: &Dynamic, what: &str) -> Result<Vec3, Fault> {
 
 /// A position in the world, m.
 pub fn place(value: &Dynamic, what: &str) -> Result<Vec3, Fault> {
-    within(vector(value, what)?, what, PLACE, "m")
+    within(vector(value, what)?, what, MAX_PLACE, "m")
 }
 
 /// A velocity, m/s.
@@ -72,12 +72,12 @@ pub fn velocity(value: &Dynamic, what: &str) -> Result<Vec3, Fault> {
 
 /// A velocity within the limits of bodies, m/s.
 pub fn bounded_velocity(velocity: Vec3, what: &str) -> Result<Vec3, Fault> {
-    within(velocity, what, VELOCITY, "m/s")
+    within(velocity, what, MAX_VELOCITY, "m/s")
 }
 
 /// Maximum coordinate, m, and velocity component, m/s; as in scene files.
-const PLACE: f64 = 100.0;
-const VELOCITY: f64 = 100.0;
+const MAX_PLACE: f64 = 100.0;
+const MAX_VELOCITY: f64 = 100.0;
 
 fn within(vector: Vec3, what: &str, most: f64, unit: &str) -> Result<Vec3, Fault> {
     if vector.amax() <= most {

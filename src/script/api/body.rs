@@ -3,7 +3,7 @@ use rhai::Dynamic;
 
 use super::arguments::{self, bounded_velocity, number_in, place, rotation, vector};
 use super::{Api, BodyRef, HandRef};
-use crate::body::{BodyId, RigidBody};
+use crate::body::{BodyId, QuasiRigidBody, RigidBody};
 use crate::contact::Friction;
 use crate::math::{Pose, Vec3};
 use crate::script::state::State;
@@ -65,7 +65,9 @@ pub fn register(api: &mut Api) {
         "Angular velocity about the world axes, degrees per second; zero for a soft body.",
         |body: BodyRef| {
             look(&body, |state, id| {
-                let rigid = state.scene.world.bodies.get_as::<RigidBody>(id);
+                let bodies = &state.scene.world.bodies;
+                let quasi_rigid = bodies.get_as::<QuasiRigidBody>(id).map(|body| body.rigid());
+                let rigid = bodies.get_as::<RigidBody>(id).or(quasi_rigid);
                 Ok(rigid.map_or_else(Vec3::zeros, |body| body.angular_velocity().map(f64::to_degrees)))
             })
         },
@@ -172,7 +174,11 @@ fn look<R>(body: &BodyRef, of: impl FnOnce(&State, BodyId) -> Result<R, Fault>) 
 fn change(body: &BodyRef, act: impl FnOnce(&mut RigidBody) -> Result<(), Fault>) -> Result<(), Fault> {
     with(|state| {
         let id = state.body(&body.0)?;
-        match state.scene.world.bodies.get_as_mut::<RigidBody>(id) {
+        let bodies = &mut state.scene.world.bodies;
+        if let Some(body) = bodies.get_as_mut::<QuasiRigidBody>(id) {
+            return body.change_rigid(act);
+        }
+        match bodies.get_as_mut::<RigidBody>(id) {
             Some(rigid) => act(rigid),
             None => Err(fault(format!("`{}` is no rigid body; only those can be moved by hand", body.0))),
         }

@@ -2,16 +2,16 @@ use rhai::Dynamic;
 
 use super::arguments::{fingers, number_in, seconds, text};
 use super::{Api, HandRef};
-use crate::script::puppet::Grip;
+use crate::script::puppet::ForceGrip;
 use crate::script::state::State;
 use crate::script::track::{Fault, fault, wait_until_time, with};
 use crate::text::unknown;
 use crate::tracking::{ANGLES, Finger};
 
 /// Time from the open hand to the pose, s.
-const CLOSING: f64 = 1.0;
+const CLOSING_TIME: f64 = 1.0;
 /// Default time limit for closing, s.
-const PATIENCE: f64 = 5.0;
+const GRIP_TIMEOUT: f64 = 5.0;
 /// A force counts as reached at this fraction of it, since the rest converges slowly.
 const REACHED: f64 = 0.95;
 
@@ -21,7 +21,7 @@ pub fn register(api: &mut Api) {
         "close_until(hand: Hand, fingers: array, newtons: number) -> bool",
         "Closes fingers until each presses with a force, for at most 5 s; returns whether they do. Two fingers \
          close as in `pinch`, with the middle finger as in `tripod`, others as in `fist`.",
-        |hand: HandRef, some: Dynamic, newtons: Dynamic| close(&hand, &some, &newtons, None, PATIENCE),
+        |hand: HandRef, some: Dynamic, newtons: Dynamic| close(&hand, &some, &newtons, None, GRIP_TIMEOUT),
     );
     api.add(
         "close_until(hand: Hand, fingers: array, newtons: number, seconds: number) -> bool",
@@ -49,11 +49,11 @@ pub fn register(api: &mut Api) {
     );
 }
 
-fn begin(hand: &HandRef, some: &Dynamic, newtons: &Dynamic, pose: Option<String>) -> Result<Grip, Fault> {
+fn begin(hand: &HandRef, some: &Dynamic, newtons: &Dynamic, pose: Option<String>) -> Result<ForceGrip, Fault> {
     let (some, newtons) = (fingers(some)?, number_in(newtons, "newtons", 0.01, 100.0)?);
     with(|state| {
         let hand = state.hand(&hand.0)?;
-        let grip = Grip { rates: rates(state, hand, &some, pose)?, fingers: some, newtons };
+        let grip = ForceGrip { rates: rates(state, hand, &some, pose)?, fingers: some, newtons };
         state.puppet(hand).grip = Some(grip.clone());
         Ok(grip)
     })
@@ -71,7 +71,7 @@ fn rates(state: &State, hand: usize, some: &[Finger], pose: Option<String>) -> R
     let known: Vec<String> = description.poses.iter().map(|pose| pose.name.clone()).collect();
     let named = |name: &str| description.pose(name).ok_or_else(|| fault(unknown("pose", name, known.iter())));
     let (open, closed) = (named("open")?, named(&name)?);
-    Ok(std::array::from_fn(|joint| (closed[joint] - open[joint]) / CLOSING))
+    Ok(std::array::from_fn(|joint| (closed[joint] - open[joint]) / CLOSING_TIME))
 }
 
 fn close(hand: &HandRef, some: &Dynamic, newtons: &Dynamic, pose: Option<String>, most: f64) -> Result<bool, Fault> {

@@ -123,8 +123,13 @@ fn rounded(x: f64, digits: i32) -> f64 {
 
 /// The rotation about an axis of any length.
 pub fn axis_angle(axis: &Vec3, degrees: f64) -> Result<Quat, Fault> {
+    Ok(Quat::from_axis_angle(&Unit::new_unchecked(unit(axis)?), degrees.to_radians()))
+}
+
+/// An axis of any length with length one.
+pub fn unit(axis: &Vec3) -> Result<Vec3, Fault> {
     // Scaled by the largest component: the squared length may overflow.
     let scaled = axis.unscale(axis.amax().max(1e-9));
     let axis = Unit::try_new(scaled, 1e-9).ok_or_else(|| fault("the axis must not be zero"))?;
-    Ok(Quat::from_axis_angle(&axis, degrees.to_radians()))
+    Ok(axis.into_inner())
 }

@@ -3,13 +3,17 @@
 //! generated from these.
 
 mod arguments;
+mod beam;
 mod body;
+mod grasp;
 mod grip;
 mod hand;
+mod joints;
 mod maths;
 mod motion;
 mod task;
 mod toml;
+mod tool;
 mod tracks;
 mod world;
 
@@ -36,7 +40,7 @@ pub struct TrackRef(pub usize);
 
 /// Documentation of a function.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct FunctionDoc {
     /// The subject it belongs to.
     pub subject: &'static str,
     /// Name, parameters with their types, and return type.
@@ -45,7 +49,7 @@ pub struct Entry {
     pub doc: &'static str,
 }
 
-impl Entry {
+impl FunctionDoc {
     /// Its name.
     pub fn name(&self) -> &'static str {
         self.signature.split(['(', ' ']).next().unwrap_or_default()
@@ -62,7 +66,7 @@ pub struct Api {
     /// What runs scripts.
     pub engine: Engine,
     /// The registered functions.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<FunctionDoc>,
     subject: &'static str,
 }
 
@@ -79,7 +83,7 @@ impl Api {
         doc: &'static str,
         function: impl RhaiNativeFunc<A, N, X, R, F> + Send + Sync + 'static,
     ) {
-        let entry = Entry { subject: self.subject, signature, doc };
+        let entry = FunctionDoc { subject: self.subject, signature, doc };
         debug_assert_eq!(parameters(signature), N, "{signature}");
         self.engine.register_fn(entry.name(), function);
         self.entries.push(entry);
@@ -87,7 +91,7 @@ impl Api {
 
     /// Documents something that is registered in another way.
     fn note(&mut self, signature: &'static str, doc: &'static str) {
-        self.entries.push(Entry { subject: self.subject, signature, doc });
+        self.entries.push(FunctionDoc { subject: self.subject, signature, doc });
     }
 }
 
@@ -109,7 +113,11 @@ pub fn build() -> Api {
     hand::register(&mut api);
     motion::register(&mut api);
     grip::register(&mut api);
+    grasp::register(&mut api);
     body::register(&mut api);
+    beam::register(&mut api);
+    joints::register(&mut api);
+    tool::register(&mut api);
     task::register(&mut api);
     maths::register(&mut api);
     api.engine.on_progress(progress);
@@ -121,8 +129,8 @@ pub fn build() -> Api {
 }
 
 /// The registered functions in the order of the subjects.
-pub fn entries() -> &'static [Entry] {
-    static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
+pub fn entries() -> &'static [FunctionDoc] {
+    static ENTRIES: OnceLock<Vec<FunctionDoc>> = OnceLock::new();
     ENTRIES.get_or_init(|| build().entries)
 }
 

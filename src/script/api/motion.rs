@@ -35,64 +35,62 @@ pub fn register(api: &mut Api) {
     motions! { api,
         "pose", "(hand: Hand, name: string, seconds: number)",
         "Moves the fingers to a pose of the hand file: `open`, `rest`, `fist`, `point`, `pinch`, `tripod` …",
-        |name: Dynamic| |m: &mut Motion| m.pose(&text(&name, "name")?, &Finger::ALL);
+        |name: Dynamic| |m: &mut MotionBuilder| m.pose(&text(&name, "name")?, &Finger::ALL);
         "pose", "(hand: Hand, name: string, fingers: array, seconds: number)",
         "Moves some fingers to a pose.",
-        |name: Dynamic, some: Dynamic| |m: &mut Motion| m.pose(&text(&name, "name")?, &fingers(&some)?);
+        |name: Dynamic, some: Dynamic| |m: &mut MotionBuilder| m.pose(&text(&name, "name")?, &fingers(&some)?);
         "blend", "(hand: Hand, from: string, to: string, part: number, seconds: number)",
         "Moves the fingers to an interpolation of two poses: 0 is the first, 1 the second; values above 1 \
          extrapolate up to the joint limits.",
-        |from: Dynamic, to: Dynamic, part: Dynamic| |m: &mut Motion| {
+        |from: Dynamic, to: Dynamic, part: Dynamic| |m: &mut MotionBuilder| {
             m.blend(&text(&from, "from")?, &text(&to, "to")?, number(&part, "part")?, &Finger::ALL)
         };
         "blend", "(hand: Hand, from: string, to: string, part: number, fingers: array, seconds: number)",
         "Moves some fingers to an interpolation of two poses.",
-        |from: Dynamic, to: Dynamic, part: Dynamic, some: Dynamic| |m: &mut Motion| {
+        |from: Dynamic, to: Dynamic, part: Dynamic, some: Dynamic| |m: &mut MotionBuilder| {
             m.blend(&text(&from, "from")?, &text(&to, "to")?, number(&part, "part")?, &fingers(&some)?)
         };
         "curl", "(hand: Hand, fingers: array, amount: number, seconds: number)",
         "Curls fingers: 0 is straight, 1 is a fist.",
-        |some: Dynamic, amount: Dynamic| |m: &mut Motion| {
+        |some: Dynamic, amount: Dynamic| |m: &mut MotionBuilder| {
             m.curl(&fingers(&some)?, number_in(&amount, "amount", 0.0, 1.0)?)
         };
         "spread", "(hand: Hand, amount: number, seconds: number)",
         "Spreads the fingers: 0 is parallel, 1 is the joint limit.",
-        |amount: Dynamic| |m: &mut Motion| m.spread(number_in(&amount, "amount", -1.0, 1.0)?);
+        |amount: Dynamic| |m: &mut MotionBuilder| m.spread(number_in(&amount, "amount", -1.0, 1.0)?);
         "bend", "(hand: Hand, joint: string, degrees: number, seconds: number)",
         "Moves one joint to an angle; see `angle` for the names.",
-        |name: Dynamic, degrees: Dynamic| |m: &mut Motion| {
+        |name: Dynamic, degrees: Dynamic| |m: &mut MotionBuilder| {
             m.bend(joint(&text(&name, "joint")?)?, number(&degrees, "degrees")?)
         };
         "bend", "(hand: Hand, angles: map, seconds: number)",
         "Moves several joints to angles: `#{ index_base_flexion: 30, thumb_tip_flexion: 10 }`.",
-        |angles: Map| |m: &mut Motion| {
+        |angles: Map| |m: &mut MotionBuilder| {
             angles.iter().try_for_each(|(name, degrees)| m.bend(joint(name)?, number(degrees, name)?))
         };
         "move_to", "(hand: Hand, position: Vec3, seconds: number)",
         "Moves the palm to a position, m.",
-        |place: Dynamic| |m: &mut Motion| m.move_to(vector(&place, "position")?);
+        |place: Dynamic| |m: &mut MotionBuilder| m.move_to(vector(&place, "position")?);
         "move_by", "(hand: Hand, way: Vec3, seconds: number)",
         "Moves the palm by a displacement from its tracked position, m.",
-        |way: Dynamic| |m: &mut Motion| { let to = m.puppet.position(m.now) + vector(&way, "way")?; m.move_to(to) };
+        |way: Dynamic| |m: &mut MotionBuilder| { let to = m.puppet.position(m.now) + vector(&way, "way")?; m.move_to(to) };
         "turn_to", "(hand: Hand, rotation: Rotation, seconds: number)",
         "Rotates the palm to a Rotation, or three angles about X, then Y, then Z in degrees.",
-        |to: Dynamic| |m: &mut Motion| m.turn_to(rotation(&to, "rotation")?);
+        |to: Dynamic| |m: &mut MotionBuilder| m.turn_to(rotation(&to, "rotation")?);
         "turn_by", "(hand: Hand, axis: Vec3, degrees: number, seconds: number)",
         "Rotates the palm about a world axis through it.",
-        |axis: Dynamic, degrees: Dynamic| |m: &mut Motion| {
+        |axis: Dynamic, degrees: Dynamic| |m: &mut MotionBuilder| {
             let turn = super::maths::axis_angle(&vector(&axis, "axis")?, number(&degrees, "degrees")?)?;
             let to = turn * m.puppet.rotation(m.now);
             m.turn_to(to)
         };
-    }
-    api.add(
-        "turn_about(hand: Hand, point: Vec3, axis: Vec3, degrees: number, seconds: number)",
+        "turn_about", "(hand: Hand, point: Vec3, axis: Vec3, degrees: number, seconds: number)",
         "Moves the palm around a world axis through a point, as when turning a knob.",
-        |hand: HandRef, point: Dynamic, axis: Dynamic, degrees: Dynamic, s: Dynamic| {
-            let (point, axis) = (place(&point, "point")?, vector(&axis, "axis")?);
-            turn_about(&hand, &point, &axis, number(&degrees, "degrees")?, seconds(&s)?)
-        },
-    );
+        |point: Dynamic, axis: Dynamic, degrees: Dynamic| |m: &mut MotionBuilder| {
+            let axis = super::maths::unit(&vector(&axis, "axis")?)?;
+            m.turn_about(place(&point, "point")?, axis, number(&degrees, "degrees")?)
+        };
+    }
     api.add(
         "play(hand: Hand, keys: array)",
         "Plays keyframes: maps with `seconds`, the duration, and any of `pose`, `angles` (a map of joints), \
@@ -130,7 +128,7 @@ pub fn register(api: &mut Api) {
 }
 
 /// A motion of a hand under construction.
-struct Motion<'s> {
+struct MotionBuilder<'s> {
     puppet: &'s mut Puppet,
     model: std::sync::Arc<crate::hand::HandModel>,
     now: f64,
@@ -142,15 +140,15 @@ fn drive(
     state: &mut State,
     hand: &HandRef,
     seconds: f64,
-    act: impl FnOnce(&mut Motion<'_>) -> Result<(), Fault>,
+    act: impl FnOnce(&mut MotionBuilder<'_>) -> Result<(), Fault>,
 ) -> Result<f64, Fault> {
     let (hand, now) = (state.hand(&hand.0)?, state.time());
     let model = state.scene.world.bodies.hand(hand).model().clone();
-    act(&mut Motion { puppet: state.puppet(hand), model, now, seconds })?;
+    act(&mut MotionBuilder { puppet: state.puppet(hand), model, now, seconds })?;
     Ok(now + seconds)
 }
 
-impl Motion<'_> {
+impl MotionBuilder<'_> {
     fn named(&self, name: &str) -> Result<[f64; ANGLES], Fault> {
         let description = &self.model.description;
         let known: Vec<String> = description.poses.iter().map(|pose| pose.name.clone()).collect();
@@ -233,6 +231,11 @@ impl Motion<'_> {
         Ok(())
     }
 
+    fn turn_about(&mut self, point: Vec3, axis: Vec3, degrees: f64) -> Result<(), Fault> {
+        self.puppet.turn_about(point, axis, degrees.to_radians(), self.now, self.seconds);
+        Ok(())
+    }
+
     fn turn_to(&mut self, rotation: Quat) -> Result<(), Fault> {
         self.puppet.turn_to(rotation, self.now, self.seconds);
         Ok(())
@@ -268,31 +271,6 @@ fn play(hand: &HandRef, key: &Dynamic) -> Result<(), Fault> {
     // The lock is released while the track waits.
     drop(map);
     wait_until_time(end)
-}
-
-/// The path is an arc, so it is set step by step.
-fn turn_about(hand: &HandRef, point: &Vec3, axis: &Vec3, degrees: f64, seconds: f64) -> Result<(), Fault> {
-    let (start, position, rotation, easing) = with(|state| {
-        let (hand, now) = (state.hand(&hand.0)?, state.time());
-        let puppet = state.puppet(hand);
-        Ok((now, puppet.position(now), puppet.rotation(now), puppet.easing))
-    })?;
-    loop {
-        let done = with(|state| {
-            let (now, h) = (state.time(), state.scene.world.parameters.dt);
-            let part = if seconds > 0.0 { easing.at((now + h - start) / seconds) } else { 1.0 };
-            let turn = super::maths::axis_angle(axis, part * degrees)?;
-            let hand = state.hand(&hand.0)?;
-            let puppet = state.puppet(hand);
-            puppet.move_to(point + turn * (position - point), now, h);
-            puppet.turn_to(turn * rotation, now, h);
-            Ok(now + h >= start + seconds - 1e-9)
-        })?;
-        wait_until_time(0.0)?;
-        if done {
-            return Ok(());
-        }
-    }
 }
 
 fn joints(fingers: &[Finger]) -> impl Iterator<Item = usize> + use<> {

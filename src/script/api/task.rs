@@ -4,7 +4,7 @@ use super::Api;
 use super::arguments::{body_name, found, hand_names, number, seconds, text};
 use super::tracks::closure;
 use crate::script::callback::Callback;
-use crate::script::events::KINDS;
+use crate::script::events::EVENT_KINDS;
 use crate::script::grasp::GraspMeter;
 use crate::script::limits::{RULES, TRIALS};
 use crate::script::state::State;
@@ -113,7 +113,7 @@ pub fn register(api: &mut Api) {
          `name` and `pressed`. All have `kind` and `time`.",
         |context: NativeCallContext, event: Dynamic, handler: Dynamic| {
             let (event, handler) = (text(&event, "event")?, Callback::new(&context, closure(&handler)?));
-            let known: Vec<String> = KINDS.map(String::from).to_vec();
+            let known: Vec<String> = EVENT_KINDS.map(String::from).to_vec();
             if !known.contains(&event) {
                 return Err(fault(unknown("event", &event, known.iter())));
             }

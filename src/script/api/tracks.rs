@@ -76,9 +76,9 @@ fn wait_until(context: &NativeCallContext<'_>, condition: &Dynamic, most: f64) -
     let condition = closure(condition)?;
     let end = with(|state| Ok(state.time()))? + most;
     loop {
-        let answer = condition.call_within_context::<Dynamic>(context, ())?;
-        let holds = answer.as_bool();
-        if holds.map_err(|_| fault(format!("the condition: expected true or false, found {}", found(&answer))))? {
+        let returned = condition.call_within_context::<Dynamic>(context, ())?;
+        let holds = returned.as_bool();
+        if holds.map_err(|_| fault(format!("the condition: expected true or false, found {}", found(&returned))))? {
             return Ok(true);
         }
         if with(|state| Ok(state.time()))? >= end - 1e-9 {

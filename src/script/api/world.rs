@@ -1,12 +1,12 @@
 use rhai::{Array, Dynamic, Map};
 
-use super::arguments::{body_name, found, number, number_in};
+use super::arguments::{body_name, found, number, number_in, place, seconds};
 use super::toml::{document, table};
 use super::{Api, BodyRef, HandRef};
 use crate::assets::{Setting, parse_scene};
 use crate::contact::Friction;
 use crate::script::limits::MATERIALS;
-use crate::script::load::{Refusal, Request};
+use crate::script::load::{LoadRefusal, Request};
 use crate::script::memory;
 use crate::script::state::State;
 use crate::script::track::{Fault, Go, TrackRequest, fault, refused, submit, with};
@@ -14,9 +14,9 @@ use crate::script::track::{Fault, Go, TrackRequest, fault, refused, submit, with
 pub fn register(api: &mut Api) {
     api.subject("World");
     api.engine
-        .register_type_with_name::<Refusal>("Refusal")
-        .register_fn("to_string", |refusal: Refusal| refusal.shown)
-        .register_fn("to_debug", |refusal: Refusal| refusal.shown);
+        .register_type_with_name::<LoadRefusal>("Refusal")
+        .register_fn("to_string", |refusal: LoadRefusal| refusal.shown)
+        .register_fn("to_debug", |refusal: LoadRefusal| refusal.shown);
     api.add(
         "scene(name: string)",
         "Loads a scene by name from the script's folder, from `scenes/`, or a shipped one.",
@@ -91,6 +91,22 @@ pub fn register(api: &mut Api) {
     api.add("penetration() -> number", "Maximum penetration after the last step, m.", || {
         with(|state| Ok(state.scene.world.statistics().penetration))
     });
+    api.add(
+        "move_device(displacement: Vec3, seconds: number)",
+        "Moves the aim of the haptic device smoothly to a displacement from its start, m. The scene needs a `[haptic]` section.",
+        |displacement: Dynamic, duration: Dynamic| {
+            let (to, duration) = (place(&displacement, "displacement")?, seconds(&duration)?);
+            with(|state| {
+                let now = state.scene.world.time();
+                let haptic = state.scene.haptic.as_mut().ok_or_else(no_device)?;
+                haptic.move_to(to, now, duration);
+                Ok(())
+            })
+        },
+    );
+    api.add("device_force() -> Vec3", "Force that the haptic device was last told, N.", || {
+        with(|state| state.scene.haptic.as_ref().map(|haptic| haptic.sent_wrench().force).ok_or_else(no_device))
+    });
     api.add("random() -> number", "A random number from 0 to 1, reproducible for a seed on every machine.", || {
         with(|state| Ok(state.random.unit()))
     });
@@ -103,6 +119,10 @@ pub fn register(api: &mut Api) {
         },
     );
     api.note("print(line)", "Prints a line to the terminal, with the time.");
+}
+
+fn no_device() -> Fault {
+    fault("the scene has no haptic device; add a `[haptic]` section")
 }
 
 fn load(request: Request) -> Result<(), Fault> {

@@ -4,9 +4,9 @@ use crate::math::Vec3;
 use crate::mesh::{SurfaceMesh, SurfaceVertexMap};
 
 /// Subdivision of the triangles of a smooth body.
-const PARTS: usize = 4;
+const EDGE_PARTS: usize = 4;
 /// Edges with a larger angle between adjacent triangles, rad, stay sharp.
-const SHARP: f64 = 0.7;
+const SHARP_EDGE: f64 = 0.7;
 
 /// How the surface of a soft body is drawn; its mesh is coarser than its shape.
 #[derive(Clone, Debug)]
@@ -30,12 +30,12 @@ impl Form {
             let normal = rest.area_vector(t).try_normalize(0.0).unwrap_or_else(Vec3::y);
             for (from, to) in [(a, b), (b, c), (c, a)] {
                 let known = edges.entry((from.min(to), from.max(to))).or_insert(normal);
-                if known.dot(&normal) < SHARP.cos() {
+                if known.dot(&normal) < SHARP_EDGE.cos() {
                     return Self::Edged;
                 }
             }
         }
-        let (finer, places) = rest.refined(PARTS);
+        let (finer, places) = rest.refined(EDGE_PARTS);
         Self::Round { places, triangles: finer.triangles }
     }
 
@@ -56,7 +56,7 @@ impl Form {
     }
 }
 
-/// Normals of a surface with separate vertices per triangle: smooth, except at edges with an angle above [`SHARP`]. The
+/// Normals of a surface with separate vertices per triangle: smooth, except at edges with an angle above [`SHARP_EDGE`]. The
 /// side of a cylinder looks round, and its rim is sharp.
 pub(super) fn creased_normals(mesh: &SurfaceMesh) -> Vec<Vec3> {
     let place = |p: &Vec3| [p.x, p.y, p.z].map(|c| (1e7 * c).round() as i64);
@@ -71,7 +71,7 @@ pub(super) fn creased_normals(mesh: &SurfaceMesh) -> Vec<Vec3> {
         let own = mesh.area_vector(t).try_normalize(0.0).unwrap_or_else(Vec3::y);
         for &v in corners {
             let near = around.get(&place(&mesh.vertices[v as usize])).into_iter().flatten();
-            let sum: Vec3 = near.filter(|area| area.dot(&own) >= SHARP.cos() * area.norm()).sum();
+            let sum: Vec3 = near.filter(|area| area.dot(&own) >= SHARP_EDGE.cos() * area.norm()).sum();
             normals[v as usize] = sum.try_normalize(0.0).unwrap_or(own);
         }
     }

@@ -1,13 +1,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::fine::FineSkin;
 use super::tones;
 use crate::body::ColliderId;
 use crate::hand::{HandModel, SegmentMesh, SkinPlace};
 use crate::math::{Pose, Vec3};
 use crate::mesh::SurfaceMesh;
 use crate::tracking::Segment;
-use crate::viewer::figure::{Colour, Lines, Painted, SKIN};
+use crate::viewer::figure::{Colour, Lines, Painted, SKIN_COLOUR};
 use crate::viewer::frame::{Frame, HandFrame};
 use crate::viewer::layers::Layers;
 use crate::viewer::palette::{Paint, Palette};
@@ -19,7 +20,7 @@ const BONE: Colour = [0.93, 0.90, 0.80];
 const JOINT: Colour = [0.20, 0.35, 0.60];
 pub(super) const GHOST: Colour = [0.35, 0.60, 0.85];
 /// Opacity of a skin that shows its inside.
-const SEEN_THROUGH: f32 = 0.4;
+const SKIN_OPACITY: f32 = 0.4;
 const GHOSTLY: f32 = 0.3;
 
 /// The constant part of a hand.
@@ -30,17 +31,21 @@ pub(super) struct HandStage {
     edges: Vec<Vec<[u32; 2]>>,
     /// Points of the collision skin below each vertex of the visual skin.
     under: Vec<Vec<(Segment, SkinPlace)>>,
-    /// Colours of the skin: pressure across, skin tone down.
-    palette: Arc<Palette>,
-    tones: Vec<f32>,
+    /// The drawn skin.
+    fine: FineSkin,
+    /// Colours of the skin: pressure across, skin tone down; and without pressure.
+    pressed: Arc<Palette>,
+    shaded: Arc<Palette>,
 }
 
 impl HandStage {
     pub(super) fn new(model: Arc<HandModel>) -> Self {
         let edges = model.meshes.iter().map(|mesh| edges(&mesh.tissue.tets)).collect();
         let under = under_visual(&model);
-        let tones = tones::tones(&model);
-        Self { model, edges, under, palette: Arc::new(tones::palette()), tones }
+        let fine = FineSkin::new(&model);
+        let look = model.description.look;
+        let (pressed, shaded) = (Arc::new(tones::palette(look)), Arc::new(tones::shaded(look)));
+        Self { model, edges, under, fine, pressed, shaded }
     }
 
     /// The skin with its pressure, and the transparent tracked hand.
@@ -51,34 +56,52 @@ impl HandStage {
         pressures: impl Fn() -> Vec<f32>,
         meshes: &mut Vec<Painted>,
     ) {
-        let triangles = &self.model.visual.mesh.triangles;
-        let painted = |vertices| Painted::new(&SurfaceMesh { vertices, triangles: triangles.clone() }, SKIN);
+        let triangles = &self.model.visual().mesh.triangles;
         if layers.skin {
-            let mut skin = painted(self.visual_skin(hand));
+            let coarse = SurfaceMesh { vertices: self.visual_skin(hand), triangles: triangles.clone() };
+            let surface = SurfaceMesh { vertices: self.fine.posed(coarse), triangles: self.fine.triangles.clone() };
+            let mut skin = Painted::new(&surface, SKIN_COLOUR);
             if layers.look_inside() {
-                skin.opacity = SEEN_THROUGH;
+                skin.opacity = SKIN_OPACITY;
             }
-            let across = if layers.pressure { pressures() } else { vec![0.0; self.tones.len()] };
-            let places = across.iter().zip(&self.tones).map(|(&pressure, &tone)| [pressure, tone]).collect();
-            skin.paint = Some(Paint { palette: self.palette.clone(), places });
+            skin.paint = Some(self.paint(layers.pressure.then(pressures)));
             meshes.push(skin);
         }
         if layers.tracked {
             let kin = self.model.skeleton.kinematics(&hand.tracked_palm, &hand.tracked_angles);
             let mut ghost = Vec::new();
-            self.model.visual.posed(&kin, |_, _| Vec3::zeros(), &mut ghost);
-            meshes.push(Painted { colour: GHOST, opacity: GHOSTLY, ..painted(ghost) });
+            self.model.visual().posed(&kin, |_, _| Vec3::zeros(), &mut ghost);
+            let surface = SurfaceMesh { vertices: ghost, triangles: triangles.clone() };
+            meshes.push(Painted { opacity: GHOSTLY, ..Painted::new(&surface, GHOST) });
+        }
+    }
+
+    /// Colours of the skin, with the pressure on the vertices of the visual skin if it is shown.
+    fn paint(&self, pressures: Option<Vec<f32>>) -> Paint {
+        let tones = self.fine.details.iter().map(|detail| detail.tone as f32);
+        match pressures {
+            Some(pressures) => {
+                let pressures = self.fine.spread(pressures);
+                Paint {
+                    palette: self.pressed.clone(),
+                    places: pressures.into_iter().zip(tones).map(<[f32; 2]>::from).collect(),
+                }
+            }
+            None => {
+                let shades = self.fine.details.iter().map(|detail| detail.shade as f32);
+                Paint { palette: self.shaded.clone(), places: shades.zip(tones).map(<[f32; 2]>::from).collect() }
+            }
         }
     }
 
     /// Layer 5: positions of the vertices of the visual skin.
     fn visual_skin(&self, hand: &HandFrame) -> Vec<Vec3> {
-        let mut vertices = Vec::with_capacity(self.tones.len());
+        let mut vertices = Vec::with_capacity(self.under.len());
         let given_way =
             |(mesh, nodes): (&SegmentMesh, &Vec<Vec3>)| mesh.skin_maps.iter().map(|map| map.sum(nodes)).collect();
         let by_segment: Vec<Vec<Vec3>> = self.model.meshes.iter().zip(&hand.displacements).map(given_way).collect();
         let displacement = |segment: Segment, at: &SkinPlace| at.sum(&by_segment[segment.index()]);
-        self.model.visual.posed(&hand.kinematics, displacement, &mut vertices);
+        self.model.visual().posed(&hand.kinematics, displacement, &mut vertices);
         vertices
     }
 
@@ -220,5 +243,5 @@ fn under_visual(model: &HandModel) -> Vec<Vec<(Segment, SkinPlace)>> {
         }
         places
     };
-    model.visual.vertices.iter().map(of_vertex).collect()
+    model.visual().vertices.iter().map(of_vertex).collect()
 }

@@ -13,13 +13,15 @@ use crate::viewer::palette::usage;
 use crate::viewer::solids::Solids;
 
 /// Colour of normal forces.
-pub const NORMAL: Colour = [0.84, 0.15, 0.16];
+pub const NORMAL_COLOUR: Colour = [0.84, 0.15, 0.16];
 /// Colour of friction forces.
-pub const FRICTION: Colour = [0.12, 0.35, 0.75];
+pub const FRICTION_COLOUR: Colour = [0.12, 0.35, 0.75];
 /// Colour of contacts.
 const CONTACT: Colour = [0.10, 0.10, 0.12];
 /// Colour of aggregates.
 const AGGREGATE: Colour = [0.95, 0.60, 0.10];
+/// Colour of anchor points and beams.
+const ANCHOR: Colour = [0.10, 0.45, 0.50];
 /// The empty part of a gauge.
 const EMPTY: Colour = [0.93, 0.94, 0.95];
 /// Length of a force arrow, m/N.
@@ -39,10 +41,11 @@ pub(super) fn keys(layers: &Layers) -> Vec<(Colour, String)> {
     let keys = [
         (layers.contacts, CONTACT, "contact".into()),
         (layers.aggregates, AGGREGATE, "aggregate: centre, normal".into()),
-        (layers.normal_forces, NORMAL, format!("normal force, {scale}")),
-        (layers.friction_forces, FRICTION, format!("friction force, {scale}")),
+        (layers.normal_forces, NORMAL_COLOUR, format!("normal force, {scale}")),
+        (layers.friction_forces, FRICTION_COLOUR, format!("friction force, {scale}")),
         (layers.slip, usage(0.0), "friction utilisation: low".into()),
         (layers.slip, usage(1.0), "friction utilisation: full".into()),
+        (layers.anchors, ANCHOR, "anchor points and beams of elastic objects".into()),
         (layers.tracked, super::hand::GHOST, "tracked hand".into()),
     ];
     keys.into_iter().filter(|(shown, _, _)| *shown).map(|(_, colour, text)| (colour, text)).collect()
@@ -74,13 +77,16 @@ pub(super) fn add(stage: &Stage, frame: &Frame, layers: &Layers, camera: &Camera
         let arrow = |touch: &Touch, solids: &mut Solids| {
             solids.arrow(&touch.place, &(touch.place + PER_NEWTON * touch.pressing * touch.normal), 0.0009);
         };
-        mark(gathered(&arrow), NORMAL);
+        mark(gathered(&arrow), NORMAL_COLOUR);
     }
     if layers.friction_forces {
         let arrow = |touch: &Touch, solids: &mut Solids| {
             solids.arrow(&touch.place, &(touch.place + PER_NEWTON * touch.friction), 0.0009);
         };
-        mark(gathered(&arrow), FRICTION);
+        mark(gathered(&arrow), FRICTION_COLOUR);
+    }
+    if layers.anchors {
+        mark(stage.skeletons(frame), ANCHOR);
     }
     if layers.slip {
         for (used, centre) in used_by_segment(stage, frame) {

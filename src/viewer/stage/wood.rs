@@ -6,16 +6,16 @@ use crate::viewer::palette::{Paint, Palette, mix};
 /// Thickness of a table's top, m.
 pub(super) const THICKNESS: f32 = 0.022;
 /// Margin around the objects on it, m.
-const MARGIN: f32 = 0.34;
+const TABLE_MARGIN: f32 = 0.34;
 /// Number of planks.
 const PLANKS: f32 = 6.0;
 const LIGHT: Colour = [0.77, 0.68, 0.55];
-const DARK: Colour = [0.58, 0.47, 0.36];
-const GAP: Colour = [0.40, 0.32, 0.25];
+const DARK_WOOD: Colour = [0.58, 0.47, 0.36];
+const GAP_COLOUR: Colour = [0.40, 0.32, 0.25];
 
 /// The top of a wooden table at height zero, under objects within a range of x and z.
 pub(super) fn table([low, high]: [[f32; 2]; 2]) -> Painted {
-    let (low, high) = (low.map(|c| c - MARGIN), high.map(|c| c + MARGIN));
+    let (low, high) = (low.map(|c| c - TABLE_MARGIN), high.map(|c| c + TABLE_MARGIN));
     let mut table = Painted { opacity: 1.0, roughness: 0.62, colour: LIGHT, ..Painted::default() };
     let mut places = Vec::new();
     let at = |right: bool, up: bool, front: bool| {
@@ -63,9 +63,9 @@ fn wood(along: f32, across: f32) -> Colour {
     let fibres = noise(14.0 * along, 260.0 * across);
     let fine = noise(60.0 * along, 700.0 * across);
     let tone = 0.30 * rings + 0.38 * fibres + 0.17 * fine + 0.25 * hash(plank, 7.0);
-    let colour = mix(LIGHT, DARK, tone.clamp(0.0, 1.0));
+    let colour = mix(LIGHT, DARK_WOOD, tone.clamp(0.0, 1.0));
     let edge = within.min(1.0 - within);
-    mix(GAP, colour, (edge / 0.012).clamp(0.35, 1.0))
+    mix(GAP_COLOUR, colour, (edge / 0.012).clamp(0.35, 1.0))
 }
 
 /// Smooth noise from 0 to 1 with a cell size of one.
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn wood_stays_between_its_tones() {
         let palette = Palette::new((64, 64), wood);
-        let within = |c: &Colour| (0..3).all(|i| (GAP[i] - 1e-3..=LIGHT[i] + 1e-3).contains(&c[i]));
+        let within = |c: &Colour| (0..3).all(|i| (GAP_COLOUR[i] - 1e-3..=LIGHT[i] + 1e-3).contains(&c[i]));
         assert!(palette.colours.iter().all(within));
         assert!(palette.colours.iter().any(|c| *c != palette.colours[0]));
     }

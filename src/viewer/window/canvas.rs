@@ -7,7 +7,7 @@ use kiss3d::scene::SceneNode3d;
 use kiss3d::window::Window;
 
 use super::eye::place;
-use super::plain::Shared;
+use super::plain::SharedMaterial;
 use crate::viewer::camera::View;
 use crate::viewer::draw::{MARKS, THINGS, add_lights, add_shape, colour, texture, texture_places};
 use crate::viewer::lens::Lens;
@@ -15,11 +15,11 @@ use crate::viewer::palette::Palette;
 use crate::viewer::{Camera, Colour, Figure, Painted};
 
 /// Half size of the ground, in the renderer's space.
-const GROUND: f32 = 600.0;
+const GROUND_HALF_SIZE: f32 = 600.0;
 
 /// Cells of the grid to each side, and their size, m.
-const CELLS: i32 = 10;
-const CELL: f32 = 0.05;
+const GRID_CELLS: i32 = 10;
+const GRID_CELL: f32 = 0.05;
 const GRID: Colour = [0.78, 0.79, 0.82];
 const PLUMB: Colour = [0.35, 0.45, 0.60];
 
@@ -27,16 +27,16 @@ const PLUMB: Colour = [0.35, 0.45, 0.60];
 pub struct Canvas {
     /// The scene to render.
     pub scene: SceneNode3d,
-    meshes: Vec<Shown>,
+    meshes: Vec<DrawnMesh>,
     ground: Option<(f32, SceneNode3d)>,
     /// The material of all objects, instead of kiss3d's.
-    material: Option<Shared>,
+    material: Option<SharedMaterial>,
     /// Resolution scale of the 3D view.
     scale: f32,
 }
 
 /// A mesh on the graphics card.
-struct Shown {
+struct DrawnMesh {
     mesh: Painted,
     palette: Option<Arc<Palette>>,
     node: SceneNode3d,
@@ -44,7 +44,7 @@ struct Shown {
 
 impl Canvas {
     /// Empty, lit for a camera.
-    pub fn new(camera: &Camera, size: (u32, u32), material: Option<Shared>) -> Self {
+    pub fn new(camera: &Camera, size: (u32, u32), material: Option<SharedMaterial>) -> Self {
         let mut scene = SceneNode3d::empty();
         add_lights(&mut scene, &View::new(camera, size), Vec3::Y);
         Self { scene, meshes: Vec::new(), ground: None, material, scale: 1.0 }
@@ -85,9 +85,9 @@ impl Canvas {
                 Some(shown) if shown.is_alike(&mesh) => shown.update(mesh, eye),
                 Some(shown) => {
                     shown.node.detach();
-                    *shown = Shown::new(&mut self.scene, mesh, eye, &self.material);
+                    *shown = DrawnMesh::new(&mut self.scene, mesh, eye, &self.material);
                 }
-                None => self.meshes.push(Shown::new(&mut self.scene, mesh, eye, &self.material)),
+                None => self.meshes.push(DrawnMesh::new(&mut self.scene, mesh, eye, &self.material)),
             }
             count += 1;
         }
@@ -107,9 +107,9 @@ impl Canvas {
             let [a, b] = [a, b].map(|[x, z]| eye.nearer(place([x, height, z])));
             window.draw_line(a, b, colour(ink, 1.0), self.thin(width), false);
         };
-        let most = CELLS as f32 * CELL;
-        for cell in (-CELLS..=CELLS).filter(|_| grid) {
-            let at = cell as f32 * CELL;
+        let most = GRID_CELLS as f32 * GRID_CELL;
+        for cell in (-GRID_CELLS..=GRID_CELLS).filter(|_| grid) {
+            let at = cell as f32 * GRID_CELL;
             line([at, -most], [at, most], GRID, 1.0);
             line([-most, at], [most, at], GRID, 1.0);
         }
@@ -131,7 +131,7 @@ impl Canvas {
         self.ground = height.map(|height| {
             let middle = place([0.0, height, 0.0]);
             let corners = [[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]];
-            let corners = corners.map(|[x, z]| middle + GROUND * Vec3::new(x, 0.0, z));
+            let corners = corners.map(|[x, z]| middle + GROUND_HALF_SIZE * Vec3::new(x, 0.0, z));
             let mut node =
                 add_shape(&mut self.scene, corners.into(), vec![[0, 1, 2], [0, 2, 3]], vec![Vec3::Y; 4], None);
             node.set_color(background);
@@ -143,8 +143,8 @@ impl Canvas {
     }
 }
 
-impl Shown {
-    fn new(scene: &mut SceneNode3d, mesh: Painted, eye: &Lens, material: &Option<Shared>) -> Self {
+impl DrawnMesh {
+    fn new(scene: &mut SceneNode3d, mesh: Painted, eye: &Lens, material: &Option<SharedMaterial>) -> Self {
         let vertices = mesh.vertices.iter().map(|&p| placed(&mesh, p, eye)).collect();
         let normals = mesh.normals.iter().map(|&n| n.into()).collect();
         let places = mesh.paint.as_ref().map(texture_places);
@@ -210,7 +210,7 @@ impl Shown {
     }
 }
 
-fn use_material(node: &mut SceneNode3d, material: &Option<Shared>) {
+fn use_material(node: &mut SceneNode3d, material: &Option<SharedMaterial>) {
     if let Some(material) = material {
         node.set_material(material.clone());
     }

@@ -4,9 +4,9 @@ use kiss3d::egui::{Order, pos2};
 use kiss3d::event::{self, Action, MouseButton, WindowEvent};
 use kiss3d::window::Window;
 
-use super::controls::{Button, Controls, Input, Modifiers};
-use super::keys::{Act, Arrow, Key};
-use super::layout::Layout;
+use super::controls::{Controls, Modifiers, PointerButton, WindowInput};
+use super::keys::{Arrow, Key, UserAction};
+use super::layout::WindowLayout;
 
 /// Scroll units per notch of the wheel.
 const NOTCH: f64 = 10.0;
@@ -24,7 +24,7 @@ pub struct Events {
 
 impl Events {
     /// All events since the last frame. Keys do not go to the panels unless a text field has the focus.
-    pub fn take(&mut self, window: &Window, layout: &Layout, controls: &mut Controls) -> Vec<Act> {
+    pub fn take(&mut self, window: &Window, layout: &WindowLayout, controls: &mut Controls) -> Vec<UserAction> {
         let typing = window.is_egui_capturing_keyboard();
         // Uses the pointer position at the event, not at the last frame: frames can be slow.
         let panels = window.egui_context();
@@ -46,7 +46,7 @@ impl Events {
                 event.inhibited = true;
             }
             if let Some(modifiers) = event.value.modifiers() {
-                acts.extend(controls.take(Input::Modifiers(Modifiers {
+                acts.extend(controls.take(WindowInput::Modifiers(Modifiers {
                     shift: modifiers.contains(event::Modifiers::Shift),
                     control: modifiers.contains(event::Modifiers::Control),
                 })));
@@ -57,14 +57,14 @@ impl Events {
             {
                 let name = Key::Char(character.to_lowercase().next().unwrap_or(*character));
                 self.down.insert(key, name);
-                acts.extend(controls.take(Input::Down(name)));
+                acts.extend(controls.take(WindowInput::Down(name)));
                 continue;
             }
             if let WindowEvent::Key(key, Action::Press, _) = event.value {
                 pressed = Some(key);
                 if let Some(name) = named(key) {
                     self.down.insert(key, name);
-                    acts.extend(controls.take(Input::Down(name)));
+                    acts.extend(controls.take(WindowInput::Down(name)));
                 }
                 continue;
             }
@@ -73,34 +73,39 @@ impl Events {
         acts
     }
 
-    fn other(&mut self, event: &WindowEvent, covered: &impl Fn([f32; 2]) -> bool, controls: &mut Controls) -> Vec<Act> {
+    fn other(
+        &mut self,
+        event: &WindowEvent,
+        covered: &impl Fn([f32; 2]) -> bool,
+        controls: &mut Controls,
+    ) -> Vec<UserAction> {
         let input = match *event {
-            WindowEvent::Key(key, Action::Release, _) => self.down.remove(&key).map(Input::Up),
+            WindowEvent::Key(key, Action::Release, _) => self.down.remove(&key).map(WindowInput::Up),
             WindowEvent::MouseButton(button, action, _) => {
                 let pressed = action == Action::Press;
                 let button = match button {
-                    MouseButton::Button1 => Button::Left,
-                    MouseButton::Button2 => Button::Right,
-                    MouseButton::Button3 => Button::Middle,
+                    MouseButton::Button1 => PointerButton::Left,
+                    MouseButton::Button2 => PointerButton::Right,
+                    MouseButton::Button3 => PointerButton::Middle,
                     _ => return Vec::new(),
                 };
                 if pressed && covered(self.pointer) {
                     return Vec::new();
                 }
                 self.grabbed = pressed;
-                Some(Input::Button(button, pressed))
+                Some(WindowInput::Button(button, pressed))
             }
             WindowEvent::CursorPos(x, y, _) => {
                 self.pointer = [x as f32, y as f32];
-                Some(Input::Pointer(self.pointer))
+                Some(WindowInput::Pointer(self.pointer))
             }
             WindowEvent::Scroll(_, y, _) if self.grabbed || !covered(self.pointer) => {
-                Some(Input::Wheel((y / NOTCH) as f32))
+                Some(WindowInput::Wheel((y / NOTCH) as f32))
             }
             WindowEvent::Focus(false) => {
                 self.down.clear();
-                let up = controls.held().into_iter().map(Input::Up);
-                return up.chain([Input::Leave]).filter_map(|input| controls.take(input)).collect();
+                let up = controls.held().into_iter().map(WindowInput::Up);
+                return up.chain([WindowInput::Leave]).filter_map(|input| controls.take(input)).collect();
             }
             _ => None,
         };

@@ -5,7 +5,7 @@ use crate::viewer::lens::Lens;
 
 /// Renderer units per metre: a hand is then about as far away as shadows and clipping are tuned for. It is constant, so
 /// that static objects are uploaded only once.
-const SCALE: f32 = 25.0;
+pub const RENDER_SCALE: f32 = 25.0;
 
 /// The camera in the renderer's space for a window size, and its viewing distance.
 pub fn lens(camera: &Camera, size: (u32, u32)) -> (Lens, f32) {
@@ -17,5 +17,5 @@ pub fn lens(camera: &Camera, size: (u32, u32)) -> (Lens, f32) {
 
 /// A point of a figure in the renderer's space.
 pub fn place(point: [f32; 3]) -> Vec3 {
-    SCALE * Vec3::from(point)
+    RENDER_SCALE * Vec3::from(point)
 }

@@ -2,7 +2,7 @@ use crate::viewer::Layers;
 
 /// Persistent settings of the window.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct WindowSettings {
     /// Width and height of the window in pixels.
     pub size: (u32, u32),
     /// Visible layers.
@@ -17,7 +17,7 @@ pub struct Kept {
     pub adapts: bool,
 }
 
-impl Default for Kept {
+impl Default for WindowSettings {
     fn default() -> Self {
         // Without pressure, which makes held objects transparent.
         let layers = Layers { normal_forces: true, friction_forces: true, ..Layers::default() };
@@ -25,7 +25,7 @@ impl Default for Kept {
     }
 }
 
-impl Kept {
+impl WindowSettings {
     /// Minimum width for the scene tree by default, px.
     const WIDE: u32 = 1000;
 

@@ -58,7 +58,7 @@ impl Arrow {
 
 /// Actions of keys and mouse.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Act {
+pub enum UserAction {
     /// Pause or continue.
     Pause,
     /// One step.
@@ -123,63 +123,64 @@ pub struct Binding {
     /// The keys.
     pub keys: &'static [Key],
     /// On press.
-    pub down: Act,
+    pub down: UserAction,
     /// On press with shift, if different.
-    pub shifted: Option<Act>,
+    pub shifted: Option<UserAction>,
     /// On release, if any.
-    pub up: Option<Act>,
+    pub up: Option<UserAction>,
     /// Whether holding it repeats it.
     pub repeats: bool,
 }
 
-const fn tap(keys: &'static [Key], down: Act) -> Binding {
+const fn tap(keys: &'static [Key], down: UserAction) -> Binding {
     Binding { keys, down, shifted: None, up: None, repeats: false }
 }
 
-const fn again(keys: &'static [Key], down: Act) -> Binding {
+const fn again(keys: &'static [Key], down: UserAction) -> Binding {
     Binding { keys, down, shifted: None, up: None, repeats: true }
 }
 
 const fn curl(keys: &'static [Key], finger: Finger) -> Binding {
     Binding {
         keys,
-        down: Act::Steer(Steer::Curl(finger, 1)),
-        shifted: Some(Act::Steer(Steer::Curl(finger, -1))),
-        up: Some(Act::Steer(Steer::Curl(finger, 0))),
+        down: UserAction::Steer(Steer::Curl(finger, 1)),
+        shifted: Some(UserAction::Steer(Steer::Curl(finger, -1))),
+        up: Some(UserAction::Steer(Steer::Curl(finger, 0))),
         repeats: false,
     }
 }
 
 /// Every key.
-pub const BINDINGS: [Binding; 44] = [
-    tap(&[Key::Char(' ')], Act::Pause),
-    again(&[Key::Char('.')], Act::Step),
-    again(&[Key::Char('+'), Key::Char('=')], Act::Speed(1)),
-    again(&[Key::Char('-')], Act::Speed(-1)),
-    tap(&[Key::Char('r')], Act::Restart),
-    tap(&[Key::Char('n')], Act::Next(1)),
-    tap(&[Key::Char('p')], Act::Next(-1)),
-    tap(&[Key::Char('m')], Act::Law(0)),
-    tap(&[Key::Char('f')], Act::Law(1)),
-    tap(&[Key::Char('l')], Act::Law(2)),
-    tap(&[Key::Char('1')], Act::Layer(0)),
-    tap(&[Key::Char('2')], Act::Layer(1)),
-    tap(&[Key::Char('3')], Act::Layer(2)),
-    tap(&[Key::Char('4')], Act::Layer(3)),
-    tap(&[Key::Char('5')], Act::Layer(4)),
-    tap(&[Key::Char('6')], Act::Layer(5)),
-    tap(&[Key::Char('7')], Act::Layer(6)),
-    tap(&[Key::Char('8')], Act::Layer(7)),
-    tap(&[Key::Char('9')], Act::Layer(8)),
-    tap(&[Key::Char('0')], Act::Layer(9)),
-    tap(&[Key::Char('t')], Act::Layer(10)),
-    tap(&[Key::Char('y')], Act::Layer(11)),
-    tap(&[Key::Char('h'), Key::Tab], Act::TakeHand),
+pub const BINDINGS: [Binding; 45] = [
+    tap(&[Key::Char(' ')], UserAction::Pause),
+    again(&[Key::Char('.')], UserAction::Step),
+    again(&[Key::Char('+'), Key::Char('=')], UserAction::Speed(1)),
+    again(&[Key::Char('-')], UserAction::Speed(-1)),
+    tap(&[Key::Char('r')], UserAction::Restart),
+    tap(&[Key::Char('n')], UserAction::Next(1)),
+    tap(&[Key::Char('p')], UserAction::Next(-1)),
+    tap(&[Key::Char('m')], UserAction::Law(0)),
+    tap(&[Key::Char('f')], UserAction::Law(1)),
+    tap(&[Key::Char('l')], UserAction::Law(2)),
+    tap(&[Key::Char('1')], UserAction::Layer(0)),
+    tap(&[Key::Char('2')], UserAction::Layer(1)),
+    tap(&[Key::Char('3')], UserAction::Layer(2)),
+    tap(&[Key::Char('4')], UserAction::Layer(3)),
+    tap(&[Key::Char('5')], UserAction::Layer(4)),
+    tap(&[Key::Char('6')], UserAction::Layer(5)),
+    tap(&[Key::Char('7')], UserAction::Layer(6)),
+    tap(&[Key::Char('8')], UserAction::Layer(7)),
+    tap(&[Key::Char('9')], UserAction::Layer(8)),
+    tap(&[Key::Char('0')], UserAction::Layer(9)),
+    tap(&[Key::Char('t')], UserAction::Layer(10)),
+    tap(&[Key::Char('y')], UserAction::Layer(11)),
+    tap(&[Key::Char('k')], UserAction::Layer(12)),
+    tap(&[Key::Char('h'), Key::Tab], UserAction::TakeHand),
     Binding {
         keys: &[Key::Char('g')],
-        down: Act::Steer(Steer::Grip(true)),
+        down: UserAction::Steer(Steer::Grip(true)),
         shifted: None,
-        up: Some(Act::Steer(Steer::Grip(false))),
+        up: Some(UserAction::Steer(Steer::Grip(false))),
         repeats: false,
     },
     curl(&[Key::Char('z')], Finger::Thumb),
@@ -187,25 +188,25 @@ pub const BINDINGS: [Binding; 44] = [
     curl(&[Key::Char('c')], Finger::Middle),
     curl(&[Key::Char('v')], Finger::Ring),
     curl(&[Key::Char('b')], Finger::Little),
-    tap(&[Key::Function(1)], Act::Steer(Steer::Pose(0))),
-    tap(&[Key::Function(2)], Act::Steer(Steer::Pose(1))),
-    tap(&[Key::Function(3)], Act::Steer(Steer::Pose(2))),
-    tap(&[Key::Function(4)], Act::Steer(Steer::Pose(3))),
-    tap(&[Key::Function(5)], Act::Steer(Steer::Pose(4))),
-    tap(&[Key::Function(6)], Act::Steer(Steer::Pose(5))),
-    again(&[Key::Char('w')], Act::Push(1.0)),
-    again(&[Key::Char('s')], Act::Push(-1.0)),
-    tap(&[Key::Home], Act::ResetCamera),
-    tap(&[Key::Char('e')], Act::Follow),
-    tap(&[Key::Char('u')], Act::Panels),
-    tap(&[Key::Char('o')], Act::Tree),
-    tap(&[Key::Char('?'), Key::Char('/')], Act::Help),
-    tap(&[Key::Char('i')], Act::Picture),
-    tap(&[Key::Char('q'), Key::Escape], Act::Quit),
+    tap(&[Key::Function(1)], UserAction::Steer(Steer::Pose(0))),
+    tap(&[Key::Function(2)], UserAction::Steer(Steer::Pose(1))),
+    tap(&[Key::Function(3)], UserAction::Steer(Steer::Pose(2))),
+    tap(&[Key::Function(4)], UserAction::Steer(Steer::Pose(3))),
+    tap(&[Key::Function(5)], UserAction::Steer(Steer::Pose(4))),
+    tap(&[Key::Function(6)], UserAction::Steer(Steer::Pose(5))),
+    again(&[Key::Char('w')], UserAction::Push(1.0)),
+    again(&[Key::Char('s')], UserAction::Push(-1.0)),
+    tap(&[Key::Home], UserAction::ResetCamera),
+    tap(&[Key::Char('e')], UserAction::Follow),
+    tap(&[Key::Char('u')], UserAction::Panels),
+    tap(&[Key::Char('o')], UserAction::Tree),
+    tap(&[Key::Char('?'), Key::Char('/')], UserAction::Help),
+    tap(&[Key::Char('i')], UserAction::Picture),
+    tap(&[Key::Char('q'), Key::Escape], UserAction::Quit),
 ];
 
 /// A section of the key list.
-pub struct Section {
+pub struct KeySection {
     /// Its heading.
     pub title: &'static str,
     /// Keys as shown, and their actions.
@@ -213,15 +214,15 @@ pub struct Section {
 }
 
 /// The key list for display. It contains every key of the table.
-pub fn sections() -> Vec<Section> {
+pub fn sections() -> Vec<KeySection> {
     let rows = |rows: &[(&str, &str)]| rows.iter().map(|(keys, says)| (keys.to_string(), says.to_string())).collect();
     let layer_keys = BINDINGS.iter().filter_map(|binding| match binding.down {
-        Act::Layer(number) => Some((shown(binding.keys), Layers::SWITCHES[number].0.replace('-', " "))),
+        UserAction::Layer(number) => Some((shown(binding.keys), Layers::SWITCHES[number].0.replace('-', " "))),
         _ => None,
     });
     let poses = POSES.join(", ");
     vec![
-        Section {
+        KeySection {
             title: "Time",
             rows: rows(&[
                 ("Space", "pause, continue"),
@@ -231,7 +232,7 @@ pub fn sections() -> Vec<Section> {
                 ("N P", "next, previous scene"),
             ]),
         },
-        Section {
+        KeySection {
             title: "Your hand",
             rows: rows(&[
                 ("H or Tab", "take over a hand, release it"),
@@ -246,7 +247,7 @@ pub fn sections() -> Vec<Section> {
                 ("F1 … F6", &poses),
             ]),
         },
-        Section {
+        KeySection {
             title: "Objects",
             rows: rows(&[
                 ("click", "select and show pose, speed, mass, contacts and forces"),
@@ -254,7 +255,7 @@ pub fn sections() -> Vec<Section> {
                 ("wheel while pulling", "away from you, towards you"),
             ]),
         },
-        Section {
+        KeySection {
             title: "Camera",
             rows: rows(&[
                 ("right drag, or drag without a driven hand", "rotate"),
@@ -264,8 +265,8 @@ pub fn sections() -> Vec<Section> {
                 ("Home", "reset"),
             ]),
         },
-        Section { title: "Layers", rows: layer_keys.collect() },
-        Section {
+        KeySection { title: "Layers", rows: layer_keys.collect() },
+        KeySection {
             title: "Laws",
             rows: rows(&[
                 ("M", "method: aggregate, point"),
@@ -273,7 +274,7 @@ pub fn sections() -> Vec<Section> {
                 ("L", "pressure: nonuniform, uniform"),
             ]),
         },
-        Section {
+        KeySection {
             title: "Window",
             rows: rows(&[
                 ("U", "panels"),
@@ -336,8 +337,8 @@ mod tests {
 
     #[test]
     fn every_layer_and_every_pose_has_a_key() {
-        let does = |act: Act| BINDINGS.iter().any(|binding| binding.down == act);
-        assert!((0..Layers::SWITCHES.len()).all(|number| does(Act::Layer(number))));
-        assert!((0..POSES.len()).all(|number| does(Act::Steer(Steer::Pose(number)))));
+        let does = |act: UserAction| BINDINGS.iter().any(|binding| binding.down == act);
+        assert!((0..Layers::SWITCHES.len()).all(|number| does(UserAction::Layer(number))));
+        assert!((0..POSES.len()).all(|number| does(UserAction::Steer(Steer::Pose(number)))));
     }
 }

@@ -2,7 +2,7 @@ use kiss3d::egui::{Rect, Vec2, pos2};
 
 /// Layout of the window, in points. Nothing overlaps.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Layout {
+pub struct WindowLayout {
     /// Name, hints and speeds.
     pub top: Option<Rect>,
     /// Scene tree and inspector.
@@ -31,13 +31,13 @@ pub struct Wanted {
 const TOP: f32 = 46.0;
 const BOTTOM: f32 = 34.0;
 /// Range of the width of side panels.
-const RIGHT: [f32; 2] = [256.0, 300.0];
-const LEFT: [f32; 2] = [170.0, 250.0];
+const RIGHT_WIDTH: [f32; 2] = [256.0, 300.0];
+const LEFT_WIDTH: [f32; 2] = [170.0, 250.0];
 /// Minimum width of the 3D view with side panels.
-const SCENE: f32 = 220.0;
+const MIN_SCENE_WIDTH: f32 = 220.0;
 const ERROR_LINE: f32 = 17.0;
 
-impl Layout {
+impl WindowLayout {
     /// Lays out a window of some size.
     pub fn of(size: Vec2, wanted: Wanted) -> Self {
         let mut scene = Rect::from_min_size(pos2(0.0, 0.0), size.max(Vec2::splat(1.0)));
@@ -52,14 +52,14 @@ impl Layout {
             (bottom, scene) = cut_bottom(scene, BOTTOM);
         }
         if wanted.panels {
-            let width = (0.23 * size.x).clamp(RIGHT[0], RIGHT[1]);
-            if scene.width() - width >= SCENE {
+            let width = (0.23 * size.x).clamp(RIGHT_WIDTH[0], RIGHT_WIDTH[1]);
+            if scene.width() - width >= MIN_SCENE_WIDTH {
                 let at = scene.right() - width;
                 right = Some(Rect::from_min_max(pos2(at, scene.top()), scene.max));
                 scene.max.x = at;
             }
-            let width = (0.2 * size.x).clamp(LEFT[0], LEFT[1]);
-            if wanted.tree && scene.width() - width >= SCENE {
+            let width = (0.2 * size.x).clamp(LEFT_WIDTH[0], LEFT_WIDTH[1]);
+            if wanted.tree && scene.width() - width >= MIN_SCENE_WIDTH {
                 let at = scene.left() + width;
                 left = Some(Rect::from_min_max(scene.min, pos2(at, scene.bottom())));
                 scene.min.x = at;
@@ -101,7 +101,7 @@ mod tests {
                 [(true, true, 0), (true, false, 3), (true, true, 40), (false, false, 2), (false, true, 0)]
             {
                 let size = Vec2::new(width, height);
-                let layout = Layout::of(size, Wanted { panels, tree, error_lines });
+                let layout = WindowLayout::of(size, Wanted { panels, tree, error_lines });
                 let parts = [layout.top, layout.left, layout.right, layout.bottom, layout.error, Some(layout.scene)];
                 let parts: Vec<Rect> = parts.into_iter().flatten().collect();
                 let area: f32 = parts.iter().map(|part| part.area()).sum();
@@ -112,14 +112,14 @@ mod tests {
                         assert!(!a.shrink(0.01).intersects(b.shrink(0.01)), "{width} × {height}: {a:?} and {b:?}");
                     }
                 }
-                assert!(layout.scene.width() >= SCENE.min(width) && layout.scene.height() >= 0.3 * height);
+                assert!(layout.scene.width() >= MIN_SCENE_WIDTH.min(width) && layout.scene.height() >= 0.3 * height);
             }
         }
     }
 
     #[test]
     fn side_panels_are_there_at_800_by_500() {
-        let layout = Layout::of(Vec2::new(800.0, 500.0), Wanted { panels: true, tree: true, error_lines: 0 });
+        let layout = WindowLayout::of(Vec2::new(800.0, 500.0), Wanted { panels: true, tree: true, error_lines: 0 });
         assert!(layout.left.is_some() && layout.right.is_some());
         assert!(
             layout.is_scene([400.0, 250.0]) && !layout.is_scene([790.0, 250.0]) && !layout.is_scene([400.0, 490.0])

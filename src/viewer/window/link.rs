@@ -10,13 +10,15 @@ use crate::math::{Pose, Vec3};
 use crate::sim::{StageTimes, Statistics};
 use crate::sync::Latest;
 use crate::tracking::Segment;
-use crate::viewer::{Frame, Stage};
+use crate::viewer::{EyeView, Frame, Stage};
 
 /// Commands of the window to the simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Pause or continue.
     Pause,
+    /// Pause if true, otherwise continue.
+    Hold(bool),
     /// Make one step, then pause.
     Step,
     /// Set the speed relative to real time.
@@ -33,6 +35,10 @@ pub enum Command {
     Steer(Steer),
     /// Pull an object with a spring, or release it.
     Pull(Option<Pull>),
+    /// Restart with a recording to a new file, or finish the recording.
+    Record(bool),
+    /// Left and right eye in a headset, for the recording.
+    Eyes(Box<[EyeView; 2]>),
     /// Plot these columns.
     Plot(Vec<String>),
     /// Quit.
@@ -69,7 +75,7 @@ pub struct BodyInfo {
 
 /// State of motion of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Motion {
+pub struct BodyMotion {
     /// Pose; for a soft body at the centre of mass.
     pub pose: Pose,
     /// Velocity of its centre of mass, m/s.
@@ -91,7 +97,7 @@ pub struct Trace {
 
 /// A device that moves a hand.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DeviceInfo {
+pub struct HandDevice {
     /// Its name.
     pub name: String,
     /// State as text.
@@ -130,11 +136,11 @@ pub struct Report {
     /// Times of the stages of the last step.
     pub times: StageTimes,
     /// Cost of drawing for the simulation.
-    pub cost: Cost,
+    pub cost: WindowCost,
     /// Contact statistics of the last step.
     pub statistics: Statistics,
     /// The last steps, oldest first.
-    pub history: Vec<Sample>,
+    pub history: Vec<PlotSample>,
     /// Current laws of contact: method, friction, pressure.
     pub laws: [&'static str; 3],
     /// Parameters that can be changed.
@@ -142,7 +148,7 @@ pub struct Report {
     /// Every body: hands, rigid, soft and fixed bodies.
     pub bodies: Arc<[BodyInfo]>,
     /// Motion of each body.
-    pub motions: Vec<Motion>,
+    pub motions: Vec<BodyMotion>,
     /// Columns that can be plotted.
     pub columns: Arc<[String]>,
     /// The plotted columns.
@@ -150,13 +156,15 @@ pub struct Report {
     /// The spring on an object: the point of the object and the other end, m.
     pub pull: Option<[Vec3; 2]>,
     /// The devices that move the hands.
-    pub devices: Vec<DeviceInfo>,
+    pub devices: Vec<HandDevice>,
     /// Names of the hands.
     pub hands: Arc<[String]>,
     /// The hand that mouse and keyboard drive.
     pub taken: Option<usize>,
     /// Position of the palm of that hand, or of the first, m.
     pub palm: Option<Vec3>,
+    /// File of the recording, if there is one.
+    pub recording: Option<Arc<str>>,
     /// Current phase of the task.
     pub phase: Option<String>,
     /// The last messages.
@@ -183,14 +191,14 @@ impl Report {
     }
 
     /// The motion of a body.
-    pub fn motion_of(&self, body: BodyId) -> Option<&Motion> {
+    pub fn motion_of(&self, body: BodyId) -> Option<&BodyMotion> {
         self.bodies.iter().position(|known| known.body == body).and_then(|at| self.motions.get(at))
     }
 }
 
 /// Cost of the window for the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Cost {
+pub struct WindowCost {
     /// Total time of reports relative to that of steps.
     pub reports: f64,
     /// Median step time while drawing relative to that without; `None` without enough samples.
@@ -199,7 +207,7 @@ pub struct Cost {
 
 /// A step in the plots.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sample {
+pub struct PlotSample {
     /// Time, s.
     pub time: f64,
     /// Sum of the normal forces on the hands, N.
@@ -250,7 +258,7 @@ pub struct Card {
 
 /// The window's end of the connection.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub struct WindowLink {
     /// Sender of commands.
     pub commands: Sender<Command>,
     /// Mailbox of reports.
@@ -259,7 +267,7 @@ pub struct Link {
     pub drawing: Arc<AtomicBool>,
 }
 
-impl Link {
+impl WindowLink {
     /// Sends a command; ignored if the simulation has ended.
     pub fn send(&self, command: Command) {
         let _ = self.commands.send(command);

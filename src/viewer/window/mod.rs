@@ -4,28 +4,30 @@
 //! Mouse and keyboard input is interpreted without kiss3d, in `keys`, `controls`, `orbit` and `puppet`, so that it can
 //! be tested without a display.
 
-mod canvas;
+pub(super) mod canvas;
 mod controls;
 mod events;
-mod eye;
+pub(super) mod eye;
 mod kept;
 mod keys;
 mod layout;
 mod link;
 mod orbit;
 mod panels;
-mod plain;
+pub(super) mod plain;
 mod plots;
 mod puppet;
 mod quality;
-mod scene_view;
+pub(super) mod scene_view;
 mod show;
 mod tree;
 
-pub use controls::{Button, Controls, Input, Modifiers};
-pub use kept::Kept;
-pub use keys::{Act, Arrow, Key, manual};
-pub use link::{BodyInfo, Card, Command, Cost, DeviceInfo, Link, Motion, Parameter, Pull, Report, Sample, Trace};
+pub use controls::{Controls, Modifiers, PointerButton, WindowInput};
+pub use kept::WindowSettings;
+pub use keys::{Arrow, Key, UserAction, manual};
+pub use link::{
+    BodyInfo, BodyMotion, Card, Command, HandDevice, Parameter, PlotSample, Pull, Report, Trace, WindowCost, WindowLink,
+};
 pub use orbit::Orbit;
 pub use puppet::{DrivenHand, Feeling, Steer};
-pub use show::{Drawn, FrameLog, Options, Shown, WindowError, probe, show};
+pub use show::{Drawn, FrameLog, Shown, WindowError, WindowOptions, probe, show};

@@ -1,6 +1,6 @@
 use std::f64::consts::FRAC_PI_2;
 
-use super::keys::Act;
+use super::keys::UserAction;
 use super::puppet::Steer;
 use crate::math::Vec3;
 use crate::viewer::Camera;
@@ -20,12 +20,12 @@ pub struct Orbit {
 }
 
 /// A drag across the height of the window is half a turn.
-const TURN: f64 = std::f64::consts::PI;
+const ORBIT_TURN: f64 = std::f64::consts::PI;
 /// Palm motion per notch of the wheel, m.
-const NOTCH: f64 = 0.01;
+const NOTCH_MOTION: f64 = 0.01;
 /// Speed of the palm by held keys, m/s and rad/s.
 const GLIDE: f64 = 0.12;
-const SPIN: f64 = 0.9;
+const ORBIT_SPIN: f64 = 0.9;
 
 impl Orbit {
     /// Starts from a camera.
@@ -62,9 +62,9 @@ impl Orbit {
 
     /// Rotates as if the scene were dragged.
     pub fn turn(&mut self, [right, down]: [f32; 2]) {
-        self.azimuth -= TURN * f64::from(right) / self.height;
+        self.azimuth -= ORBIT_TURN * f64::from(right) / self.height;
         let most = FRAC_PI_2 - 0.01;
-        self.elevation = (self.elevation + TURN * f64::from(down) / self.height).clamp(-most, most);
+        self.elevation = (self.elevation + ORBIT_TURN * f64::from(down) / self.height).clamp(-most, most);
     }
 
     /// Pans as if the scene were dragged.
@@ -83,13 +83,13 @@ impl Orbit {
     }
 
     /// Converts an action in the view to one for a hand with this palm.
-    pub fn steer(&self, act: &Act, palm: &Vec3) -> Option<Steer> {
+    pub fn steer(&self, act: &UserAction, palm: &Vec3) -> Option<Steer> {
         match *act {
-            Act::Steer(wish) => Some(wish),
-            Act::Drag(by) => Some(Steer::Move(self.across(by, palm))),
-            Act::Push(notches) => Some(Steer::Move(self.away(notches))),
-            Act::Twist(by) => Some(Steer::Turn(self.twist(by))),
-            Act::Glide(by, turn) => Some(Steer::Glide(GLIDE * self.seen(by), SPIN * self.turned(turn))),
+            UserAction::Steer(wish) => Some(wish),
+            UserAction::Drag(by) => Some(Steer::Move(self.across(by, palm))),
+            UserAction::Push(notches) => Some(Steer::Move(self.away(notches))),
+            UserAction::Twist(by) => Some(Steer::Turn(self.twist(by))),
+            UserAction::Glide(by, turn) => Some(Steer::Glide(GLIDE * self.seen(by), ORBIT_SPIN * self.turned(turn))),
             _ => None,
         }
     }
@@ -104,12 +104,12 @@ impl Orbit {
 
     /// Palm motion of some notches of the wheel.
     pub fn away(&self, notches: f32) -> Vec3 {
-        -NOTCH * f64::from(notches) * self.back()
+        -NOTCH_MOTION * f64::from(notches) * self.back()
     }
 
     /// Rotation vector of a drag.
     pub fn twist(&self, [right, down]: [f32; 2]) -> Vec3 {
-        TURN / self.height * (f64::from(right) * self.up() + f64::from(down) * self.right())
+        ORBIT_TURN / self.height * (f64::from(right) * self.up() + f64::from(down) * self.right())
     }
 
     /// A direction right, up and away, horizontal or vertical in the world.
@@ -192,10 +192,13 @@ mod tests {
     fn keys_move_horizontally_and_vertically() {
         let orbit = orbit();
         for (keys, axis) in [([0.0, 1.0, 0.0], Vec3::y()), ([1.0, 0.0, 0.0], orbit.right())] {
-            let Some(Steer::Glide(by, _)) = orbit.steer(&Act::Glide(keys, [0.0; 3]), &Vec3::zeros()) else { panic!() };
+            let Some(Steer::Glide(by, _)) = orbit.steer(&UserAction::Glide(keys, [0.0; 3]), &Vec3::zeros()) else {
+                panic!()
+            };
             assert!((by - GLIDE * axis).norm() < 1e-12);
         }
-        let Some(Steer::Glide(away, _)) = orbit.steer(&Act::Glide([0.0, 0.0, 1.0], [0.0; 3]), &Vec3::zeros()) else {
+        let Some(Steer::Glide(away, _)) = orbit.steer(&UserAction::Glide([0.0, 0.0, 1.0], [0.0; 3]), &Vec3::zeros())
+        else {
             panic!()
         };
         assert!(away.y == 0.0 && away.dot(&orbit.back()) < 0.0 && (away.norm() - GLIDE).abs() < 1e-12);

@@ -3,25 +3,25 @@ use kiss3d::egui::{
     Margin, Order, Rect, RichText, ScrollArea, Sense, Slider, Stroke, StrokeKind, TextureId, Ui, pos2, vec2,
 };
 
-use super::kept::Kept;
-use super::keys::{Act, sections};
-use super::layout::{Layout, Wanted};
+use super::kept::WindowSettings;
+use super::keys::{UserAction, sections};
+use super::layout::{Wanted, WindowLayout};
 use super::link::{Card, Command, Parameter, Report};
-use super::plots::Plot;
+use super::plots::WindowPlot;
 use super::show::Drawn;
 use super::tree;
 use crate::body::BodyId;
 use crate::viewer::palette::scale;
 use crate::viewer::{Layers, Legend};
 
-pub const GOOD: Color32 = Color32::from_rgb(20, 120, 60);
-pub const BAD: Color32 = Color32::from_rgb(176, 28, 28);
-const DARK: Color32 = Color32::from_rgb(90, 10, 10);
-const FORCE: Color32 = Color32::from_rgb(190, 70, 40);
+pub const GOOD_COLOUR: Color32 = Color32::from_rgb(20, 120, 60);
+pub const BAD_COLOUR: Color32 = Color32::from_rgb(176, 28, 28);
+const DARK_COLOUR: Color32 = Color32::from_rgb(90, 10, 10);
+const FORCE_COLOUR: Color32 = Color32::from_rgb(190, 70, 40);
 pub const TIME: Color32 = Color32::from_rgb(40, 95, 160);
 /// Opaque background of all panels.
-const GROUND: Color32 = Color32::from_rgb(250, 250, 252);
-const LINE: Color32 = Color32::from_rgb(205, 208, 214);
+const PANEL_COLOUR: Color32 = Color32::from_rgb(250, 250, 252);
+const LINE_COLOUR: Color32 = Color32::from_rgb(205, 208, 214);
 
 /// The panels around the scene.
 #[derive(Default)]
@@ -47,16 +47,16 @@ pub struct Panels {
 #[derive(Default)]
 pub struct Wishes {
     /// Actions that keys have too.
-    pub acts: Vec<Act>,
+    pub acts: Vec<UserAction>,
     /// Commands for the simulation.
     pub commands: Vec<Command>,
     /// Changed settings of the window.
-    pub kept: Option<Kept>,
+    pub kept: Option<WindowSettings>,
 }
 
 impl Panels {
     /// Input of the layout.
-    pub fn wanted(&self, report: &Report, kept: &Kept) -> Wanted {
+    pub fn wanted(&self, report: &Report, kept: &WindowSettings) -> Wanted {
         let error_lines = report.error.as_ref().map_or(0, |error| error.lines().count());
         Wanted { panels: kept.panels, tree: kept.shows_tree(kept.size.0), error_lines }
     }
@@ -65,10 +65,10 @@ impl Panels {
     pub fn show(
         &mut self,
         context: &Context,
-        layout: &Layout,
+        layout: &WindowLayout,
         scene: Option<TextureId>,
         report: &Report,
-        kept: &Kept,
+        kept: &WindowSettings,
         drawn: &Drawn,
     ) -> Wishes {
         if !self.is_dressed {
@@ -91,20 +91,20 @@ impl Panels {
             legend(context, layout.scene, &stage.legend(&kept.layers));
         }
         if let Some(at) = layout.top {
-            sheet(context, "top", at, GROUND, |ui| self.top(ui, report, drawn, &mut wishes));
+            sheet(context, "top", at, PANEL_COLOUR, |ui| self.top(ui, report, drawn, &mut wishes));
         }
         if let Some(at) = layout.left {
-            sheet(context, "left", at, GROUND, |ui| tree::show(ui, report, &mut self.selected));
+            sheet(context, "left", at, PANEL_COLOUR, |ui| tree::show(ui, report, &mut self.selected));
         }
         if let Some(at) = layout.right {
-            sheet(context, "right", at, GROUND, |ui| {
+            sheet(context, "right", at, PANEL_COLOUR, |ui| {
                 ScrollArea::vertical()
                     .auto_shrink(false)
                     .show(ui, |ui| self.right(ui, report, kept, drawn, &mut wishes));
             });
         }
         if let Some(at) = layout.bottom {
-            sheet(context, "bottom", at, GROUND, |ui| time_bar(ui, report, &mut self.places, &mut wishes));
+            sheet(context, "bottom", at, PANEL_COLOUR, |ui| time_bar(ui, report, &mut self.places, &mut wishes));
         }
         if let (Some(at), Some(error)) = (layout.error, &report.error) {
             let ground = Color32::from_rgb(255, 236, 234);
@@ -126,10 +126,10 @@ impl Panels {
             }
             ui.with_layout(Flow::right_to_left(Align::Center), |ui| {
                 if ui.small_button("keys (?)").clicked() {
-                    wishes.acts.push(Act::Help);
+                    wishes.acts.push(UserAction::Help);
                 }
                 if ui.small_button("scene (O)").clicked() {
-                    wishes.acts.push(Act::Tree);
+                    wishes.acts.push(UserAction::Tree);
                 }
                 speeds(ui, report, drawn);
             });
@@ -147,7 +147,7 @@ impl Panels {
         ui.add(kiss3d::egui::Label::new(RichText::new(hint).size(12.5)).truncate());
     }
 
-    fn right(&mut self, ui: &mut Ui, report: &Report, kept: &Kept, drawn: &Drawn, wishes: &mut Wishes) {
+    fn right(&mut self, ui: &mut Ui, report: &Report, kept: &WindowSettings, drawn: &Drawn, wishes: &mut Wishes) {
         self.card(ui, report, wishes);
         devices(ui, report);
         numbers(ui, report);
@@ -155,8 +155,9 @@ impl Panels {
         let pressing: Vec<f64> = report.history.iter().map(|sample| sample.pressing).collect();
         let steps: Vec<f64> = report.history.iter().map(|sample| 1e3 * sample.step).collect();
         let width = ui.available_width();
-        Plot { label: "normal force", unit: "N", digits: 1, colour: FORCE, mark: None }.show(ui, width, &pressing);
-        Plot { label: "step time", unit: "ms", digits: 2, colour: TIME, mark: dt }.show(ui, width, &steps);
+        WindowPlot { label: "normal force", unit: "N", digits: 1, colour: FORCE_COLOUR, mark: None }
+            .show(ui, width, &pressing);
+        WindowPlot { label: "step time", unit: "ms", digits: 2, colour: TIME, mark: dt }.show(ui, width, &steps);
         let mut changed = kept.clone();
         self.plots(ui, report, &mut changed);
         ui.add_space(2.0);
@@ -170,7 +171,7 @@ impl Panels {
     }
 
     /// Plots of any column of the tables that `run --trace` writes.
-    fn plots(&mut self, ui: &mut Ui, report: &Report, kept: &mut Kept) {
+    fn plots(&mut self, ui: &mut Ui, report: &Report, kept: &mut WindowSettings) {
         let width = ui.available_width();
         for trace in &report.traces {
             ui.horizontal(|ui| {
@@ -181,7 +182,7 @@ impl Panels {
                     }
                 });
             });
-            Plot { label: "", unit: &trace.unit, digits: 4, colour: GOOD, mark: None }.show_any(
+            WindowPlot { label: "", unit: &trace.unit, digits: 4, colour: GOOD_COLOUR, mark: None }.show_any(
                 ui,
                 width,
                 &trace.values,
@@ -236,11 +237,11 @@ impl Panels {
         if response.dragged() {
             self.dragged = Some((parameter.key.clone(), value));
         }
-        let let_go = response.drag_stopped() || (response.changed() && !response.dragged()) || typed;
-        if let_go {
+        let ended = response.drag_stopped() || (response.changed() && !response.dragged()) || typed;
+        if ended {
             self.dragged = None;
         }
-        let wanted = if parameter.restarts { let_go } else { response.changed() };
+        let wanted = if parameter.restarts { ended } else { response.changed() };
         (wanted && value != parameter.value).then(|| Command::Set(parameter.setting(value)))
     }
 
@@ -253,8 +254,8 @@ impl Panels {
             return;
         };
         let (word, colour) = match card.success {
-            Some(true) => ("succeeded", GOOD),
-            Some(false) => ("failed", BAD),
+            Some(true) => ("succeeded", GOOD_COLOUR),
+            Some(false) => ("failed", BAD_COLOUR),
             None => ("ended", TIME),
         };
         let frame = Frame::NONE.fill(Color32::WHITE).stroke(Stroke::new(1.5, colour)).inner_margin(Margin::same(7));
@@ -271,10 +272,10 @@ impl Panels {
             });
             ui.horizontal_wrapped(|ui| {
                 if ui.button("Restart (R)").clicked() {
-                    wishes.acts.push(Act::Restart);
+                    wishes.acts.push(UserAction::Restart);
                 }
                 if ui.button("Next (N)").clicked() {
-                    wishes.acts.push(Act::Next(1));
+                    wishes.acts.push(UserAction::Next(1));
                 }
                 if ui.button("Dismiss").clicked() {
                     self.put_away = Some(card.clone());
@@ -308,7 +309,7 @@ impl Panels {
                 }
             });
         };
-        over(context, "keys", at, GROUND, rows);
+        over(context, "keys", at, PANEL_COLOUR, rows);
     }
 }
 
@@ -319,10 +320,10 @@ fn speeds(ui: &mut Ui, report: &Report, drawn: &Drawn) {
         (true, _) => ("ended".into(), TIME),
         (_, true) => ("paused".into(), TIME),
         _ if report.reached < 0.9 * report.speed => {
-            (format!("simulation at {:.0} % of real time (slow)", 100.0 * report.reached), BAD)
+            (format!("simulation at {:.0} % of real time (slow)", 100.0 * report.reached), BAD_COLOUR)
         }
-        _ if report.speed == 1.0 => ("simulation in real time".into(), GOOD),
-        _ => (format!("simulation at {} × real time", short(report.speed)), GOOD),
+        _ if report.speed == 1.0 => ("simulation in real time".into(), GOOD_COLOUR),
+        _ => (format!("simulation at {} × real time", short(report.speed)), GOOD_COLOUR),
     };
     ui.label(RichText::new(speed).size(12.5).color(colour));
     ui.label(RichText::new(format!("{rate:.0} frames/s")).size(12.5));
@@ -359,7 +360,7 @@ fn numbers(ui: &mut Ui, report: &Report) {
 /// Devices and their states.
 fn devices(ui: &mut Ui, report: &Report) {
     for device in &report.devices {
-        let colour = if device.is_good { GOOD } else { BAD };
+        let colour = if device.is_good { GOOD_COLOUR } else { BAD_COLOUR };
         ui.label(
             RichText::new(format!("{}: {}, {:.0} samples/s", device.name, device.state, device.rate))
                 .color(colour)
@@ -369,7 +370,7 @@ fn devices(ui: &mut Ui, report: &Report) {
 }
 
 /// Cost of drawing, and its settings.
-fn drawing(ui: &mut Ui, report: &Report, drawn: &Drawn, kept: &mut Kept) {
+fn drawing(ui: &mut Ui, report: &Report, drawn: &Drawn, kept: &mut WindowSettings) {
     let adapter = if drawn.in_software { "software" } else { "graphics card" };
     ui.label(RichText::new(format!("{adapter}, {:.0} % of the resolution", 100.0 * drawn.scale)).size(12.0));
     ui.checkbox(&mut kept.adapts, RichText::new("lower resolution when frames are slow").size(12.0));
@@ -386,7 +387,7 @@ fn drawing(ui: &mut Ui, report: &Report, drawn: &Drawn, kept: &mut Kept) {
     }
     ui.label(RichText::new(cost).size(11.5));
     if ui.button("Reset the window settings").clicked() {
-        *kept = Kept { size: kept.size, ..Kept::default() };
+        *kept = WindowSettings { size: kept.size, ..WindowSettings::default() };
     }
 }
 
@@ -395,7 +396,7 @@ fn laws(ui: &mut Ui, report: &Report, wishes: &mut Wishes) {
         for (number, name) in report.laws.iter().enumerate() {
             let hint = ["method (M)", "friction (F)", "pressure (L)"][number];
             if ui.button(RichText::new(*name).size(12.0)).on_hover_text(hint).clicked() {
-                wishes.acts.push(Act::Law(number));
+                wishes.acts.push(UserAction::Law(number));
             }
         }
     });
@@ -407,7 +408,7 @@ fn layer_boxes(ui: &mut Ui, layers: &Layers, wishes: &mut Wishes) {
         for (number, (name, switch)) in Layers::SWITCHES.iter().enumerate() {
             let label = RichText::new(name.replace('-', " ")).size(12.0);
             if ui.checkbox(switch(&mut copy), label).clicked() {
-                wishes.acts.push(Act::Layer(number));
+                wishes.acts.push(UserAction::Layer(number));
             }
             if number % 2 == 1 {
                 ui.end_row();
@@ -424,7 +425,7 @@ fn legend(context: &Context, scene: Rect, legend: &Legend) {
     let at = scene.left_bottom() + vec2(8.0, -8.0);
     let area = Area::new(Id::new("legend")).order(Order::Middle).interactable(false);
     area.pivot(Align2::LEFT_BOTTOM).fixed_pos(at).show(context, |ui| {
-        let frame = Frame::NONE.fill(GROUND).stroke(Stroke::new(1.0, LINE)).inner_margin(Margin::same(6));
+        let frame = Frame::NONE.fill(PANEL_COLOUR).stroke(Stroke::new(1.0, LINE_COLOUR)).inner_margin(Margin::same(6));
         frame.corner_radius(4.0).show(ui, |ui| {
             if let Some(full) = legend.full_pressure {
                 pressure_scale(ui, full);
@@ -480,10 +481,10 @@ fn time_bar(ui: &mut Ui, report: &Report, places: &mut Vec<(String, Rect)>, wish
             ("⏸", "pause (Space)")
         };
         if ui.button(label).on_hover_text(hint).clicked() {
-            wishes.acts.push(Act::Pause);
+            wishes.acts.push(UserAction::Pause);
         }
         if ui.button("⏭").on_hover_text("one step (.)").clicked() {
-            wishes.acts.push(Act::Step);
+            wishes.acts.push(UserAction::Step);
         }
         let Some(seconds) = report.seconds.filter(|seconds| *seconds > 0.0) else {
             ui.label(RichText::new(format!("{:.2} s", report.frame.time)).monospace());
@@ -508,19 +509,19 @@ fn time_bar(ui: &mut Ui, report: &Report, places: &mut Vec<(String, Rect)>, wish
 }
 
 fn error_lines(ui: &mut Ui, error: &str) {
-    ui.label(RichText::new("Stopped by an error; continues when the file is corrected").strong().color(BAD));
+    ui.label(RichText::new("Stopped by an error; continues when the file is corrected").strong().color(BAD_COLOUR));
     let lines: Vec<&str> = error.lines().collect();
     for (number, line) in lines.iter().enumerate() {
         match (caret(line), lines.get(number + 1).and_then(|next| caret(next))) {
             // The caret is shown as a highlight in the line above it, independent of the font.
             (Some(_), _) if number > 0 => {}
             (_, Some(column)) => marked(ui, line, column),
-            _ => drop(ui.label(RichText::new(*line).color(DARK))),
+            _ => drop(ui.label(RichText::new(*line).color(DARK_COLOUR))),
         }
     }
 }
 
-/// The column of a caret on a line of its own.
+/// The column of a caret on its own line.
 fn caret(line: &str) -> Option<usize> {
     let column = line.chars().position(|c| c == '^')?;
     let rest = line.trim().trim_start_matches('|').trim();
@@ -533,9 +534,9 @@ fn marked(ui: &mut Ui, line: &str, column: usize) {
     let place = Some(part(column, 1)).filter(|place| !place.is_empty()).unwrap_or_else(|| "^".into());
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
-        ui.label(RichText::new(part(0, column)).color(DARK));
-        ui.label(RichText::new(place).color(Color32::WHITE).background_color(BAD).underline());
-        ui.label(RichText::new(part(column + 1, usize::MAX)).color(DARK));
+        ui.label(RichText::new(part(0, column)).color(DARK_COLOUR));
+        ui.label(RichText::new(place).color(Color32::WHITE).background_color(BAD_COLOUR).underline());
+        ui.label(RichText::new(part(column + 1, usize::MAX)).color(DARK_COLOUR));
     });
 }
 
@@ -560,7 +561,7 @@ fn place(
     let area = Area::new(Id::new(name)).order(order).fixed_pos(at.min).constrain(false).movable(false);
     area.sense(Sense::click_and_drag()).show(context, |ui| {
         ui.set_clip_rect(at);
-        ui.painter().rect(at, CornerRadius::ZERO, ground, Stroke::new(1.0, LINE), StrokeKind::Inside);
+        ui.painter().rect(at, CornerRadius::ZERO, ground, Stroke::new(1.0, LINE_COLOUR), StrokeKind::Inside);
         let inside = at.shrink2(vec2(8.0, 4.0));
         let mut inner = ui.new_child(kiss3d::egui::UiBuilder::new().max_rect(inside));
         inner.set_clip_rect(at.shrink(1.0));

@@ -20,10 +20,10 @@ use kiss3d::resource::{
 use kiss3d::scene::{InstancesBuffer3d, ObjectData3d};
 
 /// A material that objects of kiss3d can share.
-pub type Shared = Rc<RefCell<Box<dyn Material3d + 'static>>>;
+pub type SharedMaterial = Rc<RefCell<Box<dyn Material3d + 'static>>>;
 
 /// Name among the materials of kiss3d, which notifies it when a frame starts.
-const NAME: &str = "fingerpad plain";
+const MATERIAL_NAME: &str = "fingerpad plain";
 /// Number of lights used, and their layer.
 const LIGHTS: usize = 3;
 /// Stride of the object uniforms in bytes; sufficient for all devices.
@@ -45,12 +45,12 @@ pub struct Plain {
 
 /// Per-object data of the material.
 #[derive(Default)]
-struct Own {
+struct ObjectData {
     offset: u32,
     texture: Option<(Arc<Texture>, wgpu::BindGroup)>,
 }
 
-impl GpuData for Own {
+impl GpuData for ObjectData {
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -62,12 +62,12 @@ impl GpuData for Own {
 
 impl Plain {
     /// The material, registered with kiss3d on this thread.
-    pub fn shared() -> Shared {
-        if let Some(known) = MaterialManager3d::get_global_manager(|manager| manager.get(NAME)) {
+    pub fn shared() -> SharedMaterial {
+        if let Some(known) = MaterialManager3d::get_global_manager(|manager| manager.get(MATERIAL_NAME)) {
             return known;
         }
-        let material: Shared = Rc::new(RefCell::new(Box::new(Self::new())));
-        MaterialManager3d::get_global_manager(|manager| manager.add(Rc::clone(&material), NAME));
+        let material: SharedMaterial = Rc::new(RefCell::new(Box::new(Self::new())));
+        MaterialManager3d::get_global_manager(|manager| manager.add(Rc::clone(&material), MATERIAL_NAME));
         material
     }
 
@@ -91,7 +91,7 @@ impl Plain {
         };
         let sampler = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
         let layout = |entries: &[wgpu::BindGroupLayoutEntry]| {
-            context.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(NAME), entries })
+            context.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(MATERIAL_NAME), entries })
         };
         let layouts = [
             layout(&[entry(0, uniform(false))]),
@@ -145,9 +145,9 @@ impl Plain {
 }
 
 fn pipelines(context: &Context, layouts: &[wgpu::BindGroupLayout; 3]) -> (wgpu::RenderPipeline, wgpu::RenderPipeline) {
-    let shader = context.create_shader_module(Some(NAME), include_str!("plain.wgsl"));
+    let shader = context.create_shader_module(Some(MATERIAL_NAME), include_str!("plain.wgsl"));
     let layout = context.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some(NAME),
+        label: Some(MATERIAL_NAME),
         bind_group_layouts: &[Some(&layouts[0]), Some(&layouts[1]), Some(&layouts[2])],
         immediate_size: 0,
     });
@@ -162,7 +162,7 @@ fn pipelines(context: &Context, layouts: &[wgpu::BindGroupLayout; 3]) -> (wgpu::
     let buffers = [vertices(&places, 3), vertices(&uvs, 2), vertices(&normals, 3)];
     let build = |entry: &str, targets: &[Option<wgpu::ColorTargetState>], writes_depth: bool| {
         context.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: Some(NAME),
+            label: Some(MATERIAL_NAME),
             layout: Some(&layout),
             vertex: wgpu::VertexState {
                 module: &shader,
@@ -202,7 +202,7 @@ fn pipelines(context: &Context, layouts: &[wgpu::BindGroupLayout; 3]) -> (wgpu::
 
 impl Material3d for Plain {
     fn create_gpu_data(&self) -> Box<dyn GpuData> {
-        Box::new(Own::default())
+        Box::new(ObjectData::default())
     }
 
     fn begin_frame(&mut self) {
@@ -230,7 +230,7 @@ impl Material3d for Plain {
             self.frame_is_written = true;
             self.write_frame(camera, lights);
         }
-        let Some(own) = gpu_data.as_any_mut().downcast_mut::<Own>() else { return };
+        let Some(own) = gpu_data.as_any_mut().downcast_mut::<ObjectData>() else { return };
         own.offset = self.bytes.len() as u32;
         let colour = data.color();
         let gloss = 1.0 - data.roughness();
@@ -270,13 +270,14 @@ impl Material3d for Plain {
             (RenderPhase::Transparent, true) => &self.transparent,
             _ => return,
         };
-        let Some(own) = gpu_data.as_any_mut().downcast_mut::<Own>().filter(|_| data.surface_rendering_active()) else {
+        let Some(own) = gpu_data.as_any_mut().downcast_mut::<ObjectData>().filter(|_| data.surface_rendering_active())
+        else {
             return;
         };
         let texture = data.texture();
         if !own.texture.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, texture)) {
             let group = Context::get().create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some(NAME),
+                label: Some(MATERIAL_NAME),
                 layout: &self.layouts[2],
                 entries: &[
                     wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::TextureView(&texture.view) },
@@ -317,7 +318,12 @@ impl Material3d for Plain {
 
 fn buffer(context: &Context, size: u64) -> wgpu::Buffer {
     let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-    context.create_buffer(&wgpu::BufferDescriptor { label: Some(NAME), size, usage, mapped_at_creation: false })
+    context.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(MATERIAL_NAME),
+        size,
+        usage,
+        mapped_at_creation: false,
+    })
 }
 
 fn of_one_object(buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
@@ -326,7 +332,7 @@ fn of_one_object(buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
 
 fn group(context: &Context, layout: &wgpu::BindGroupLayout, resource: wgpu::BindingResource<'_>) -> wgpu::BindGroup {
     let entries = [wgpu::BindGroupEntry { binding: 0, resource }];
-    context.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(NAME), layout, entries: &entries })
+    context.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(MATERIAL_NAME), layout, entries: &entries })
 }
 
 fn bytes_of(numbers: &[f32]) -> Vec<u8> {

@@ -1,7 +1,7 @@
 use kiss3d::egui::{Align2, Color32, FontId, Pos2, Sense, Stroke, Ui, vec2};
 
 /// A curve over the last steps, with its scale.
-pub struct Plot<'p> {
+pub struct WindowPlot<'p> {
     /// What is plotted.
     pub label: &'p str,
     /// Its unit.
@@ -14,7 +14,7 @@ pub struct Plot<'p> {
     pub mark: Option<f64>,
 }
 
-impl Plot<'_> {
+impl WindowPlot<'_> {
     /// Draws a curve of some values, the latest at the right.
     pub fn show(&self, ui: &mut Ui, width: f32, values: &[f64]) {
         self.draw(ui, width, values, [0.0, ceiling(usual(values).max(self.mark.unwrap_or(0.0)))]);

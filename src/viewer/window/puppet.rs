@@ -33,18 +33,18 @@ pub struct Feeling {
 }
 
 /// Maximum speeds of the palm, m/s and rad/s, and its time constant, s.
-const SPEED: f64 = 0.8;
-const TURN: f64 = 5.0;
+const PALM_SPEED: f64 = 0.8;
+const PALM_TURN_SPEED: f64 = 5.0;
 const LAG: f64 = 0.05;
 /// Maximum distance of the tracked palm from the simulated one, m: a larger one would only increase the force.
-const REACH: f64 = 0.03;
+const MAX_PALM_OFFSET: f64 = 0.03;
 /// Maximum lead of the goal, m.
-const FAR: f64 = 0.25;
+const MAX_LEAD: f64 = 0.25;
 /// Maximum joint speed, rad/s.
-const JOINT: f64 = 5.0;
+const MAX_JOINT_SPEED: f64 = 5.0;
 /// Closing and opening speed, in full ranges per second.
-const CLOSE: f64 = 0.6;
-const OPEN: f64 = 2.5;
+const CLOSING_SPEED: f64 = 0.6;
+const OPENING_SPEED: f64 = 2.5;
 /// A finger with this contact force stops closing, N.
 const FIRM: f64 = 1.5;
 
@@ -72,7 +72,7 @@ pub struct DrivenHand {
 }
 
 impl DrivenHand {
-    /// Takes over a hand at its current pose.
+    /// Starts to drive a hand from its current pose.
     pub fn new(hand: &HandDescription, palm: Pose, angles: [f64; ANGLES]) -> Self {
         let poses = POSES.iter().map(|name| hand.pose(name).copied().unwrap_or(angles)).collect();
         let (rates, curls) = ([0; 5], [0.0; 5]);
@@ -116,11 +116,11 @@ impl DrivenHand {
         let part = 1.0 - (-h / LAG).exp();
         let wanted = self.wanted();
         for (angle, wanted) in self.angles.iter_mut().zip(&wanted) {
-            *angle += (part * (wanted - *angle)).clamp(-JOINT * h, JOINT * h);
+            *angle += (part * (wanted - *angle)).clamp(-MAX_JOINT_SPEED * h, MAX_JOINT_SPEED * h);
         }
         self.follow(part, h, &feeling.palm);
         let turn = log(&(self.goal.rotation * self.palm.rotation.inverse()));
-        self.palm.rotation = exp(&limited(part * turn, TURN * h)) * self.palm.rotation;
+        self.palm.rotation = exp(&limited(part * turn, PALM_TURN_SPEED * h)) * self.palm.rotation;
         HandSample::full(time, self.palm, self.angles)
     }
 
@@ -128,10 +128,10 @@ impl DrivenHand {
     /// at once when it is pulled back.
     fn follow(&mut self, part: f64, h: f64, simulated: &Vec3) {
         let (goal, palm) = (&mut self.goal.translation.vector, &mut self.palm.translation.vector);
-        *palm += limited(part * (*goal - *palm), SPEED * h);
+        *palm += limited(part * (*goal - *palm), PALM_SPEED * h);
         let ahead = *palm - simulated;
-        let most = if ahead.norm() > REACH { REACH } else { FAR };
-        *palm = simulated + limited(ahead, REACH);
+        let most = if ahead.norm() > MAX_PALM_OFFSET { MAX_PALM_OFFSET } else { MAX_LEAD };
+        *palm = simulated + limited(ahead, MAX_PALM_OFFSET);
         *goal = *palm + limited(*goal - *palm, most);
     }
 
@@ -139,10 +139,10 @@ impl DrivenHand {
         for finger in 0..5 {
             let free = feeling.pressing[finger] < FIRM;
             let rate = match (self.rates[finger], self.grip) {
-                (0, Some(true)) if free => CLOSE,
-                (0, Some(false)) => -OPEN,
+                (0, Some(true)) if free => CLOSING_SPEED,
+                (0, Some(false)) => -OPENING_SPEED,
                 (0, _) => 0.0,
-                (rate, _) => f64::from(rate) * CLOSE,
+                (rate, _) => f64::from(rate) * CLOSING_SPEED,
             };
             self.curls[finger] = (self.curls[finger] + rate * h).clamp(0.0, 1.0);
         }
@@ -240,7 +240,7 @@ mod tests {
         puppet.steer(Steer::Curl(Finger::Middle, 0));
         let curled = follow(&mut puppet, 100, [0.0; 5]).angles.expect("angles");
         let part = (curled[8] - open[8]) / (CLOSED[2][0].to_radians() - open[8]);
-        assert!((part - 0.5 * CLOSE).abs() < 0.02, "{part}");
+        assert!((part - 0.5 * CLOSING_SPEED).abs() < 0.02, "{part}");
         assert_eq!(curled[4], open[4]);
         puppet.steer(Steer::CurlAll(5.0));
         assert_eq!(puppet.curls, [1.0; 5]);
@@ -262,8 +262,8 @@ mod tests {
         for step in 0..200 {
             puppet.sample(f64::from(step) * H, H, &feeling);
         }
-        assert!(start.y - puppet.palm.translation.y <= REACH + 1e-12, "it presses no harder than that");
-        puppet.steer(Steer::Move(Vec3::new(0.0, 2.5 * REACH, 0.0)));
+        assert!(start.y - puppet.palm.translation.y <= MAX_PALM_OFFSET + 1e-12, "it presses no harder than that");
+        puppet.steer(Steer::Move(Vec3::new(0.0, 2.5 * MAX_PALM_OFFSET, 0.0)));
         for step in 200..260 {
             puppet.sample(f64::from(step) * H, H, &feeling);
         }

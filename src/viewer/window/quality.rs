@@ -10,7 +10,7 @@ pub struct Quality {
 /// Resolution scale along each side.
 const SCALES: [f32; 6] = [1.0, 0.8, 0.65, 0.5, 0.4, 0.32];
 /// Frame times above this lower the resolution, s; below they raise it.
-const SLOW: f64 = 0.095;
+const SLOW_FRAME: f64 = 0.095;
 const FAST: f64 = 0.06;
 /// Frames evaluated before a change.
 const FRAMES: usize = 8;
@@ -35,7 +35,7 @@ impl Quality {
         self.times.sort_by(f64::total_cmp);
         let median = self.times[FRAMES / 2];
         self.times.clear();
-        if median > SLOW {
+        if median > SLOW_FRAME {
             self.step = (self.step + 1).min(SCALES.len() - 1);
         } else if median < FAST {
             self.step = self.step.saturating_sub(1);

@@ -6,7 +6,7 @@ use kiss3d::window::{OffscreenSurface, Window};
 
 use super::canvas::Canvas;
 use super::eye::lens;
-use super::plain::{Plain, Shared};
+use super::plain::{Plain, SharedMaterial};
 use crate::viewer::camera::View;
 use crate::viewer::{Camera, Colour, Figure};
 
@@ -14,13 +14,13 @@ use crate::viewer::{Camera, Colour, Figure};
 pub struct SceneView {
     surface: OffscreenSurface,
     canvas: Canvas,
-    material: Option<Shared>,
+    material: Option<SharedMaterial>,
     /// The egui texture and its size.
     texture: Option<(TextureId, (u32, u32))>,
 }
 
 /// Overlay lines: ends, colour, width in pixels.
-pub type Overlay = ([[f32; 3]; 2], Colour, f32);
+pub type OverlayLines = ([[f32; 3]; 2], Colour, f32);
 
 /// Ground markers: height, whether a grid is needed, and the driven palm.
 pub type Ground = (f32, bool, Option<crate::math::Vec3>);
@@ -46,7 +46,7 @@ impl SceneView {
         figure: Option<Figure>,
         scale: f32,
         ground: Option<Ground>,
-        overlay: &[Overlay],
+        overlay: &[OverlayLines],
     ) -> f64 {
         let Some(figure) = figure else { return 0.0 };
         let clock = Instant::now();
@@ -96,7 +96,7 @@ pub fn passes(window: &Window) -> Vec<(&'static str, f64)> {
 }
 
 /// Render settings like those of pictures, without expensive effects.
-fn light(window: &mut Window, in_software: bool) {
+pub fn light(window: &mut Window, in_software: bool) {
     window.set_tonemap(Tonemap::None);
     window.set_ambient(0.42);
     window.set_bloom_enabled(false);

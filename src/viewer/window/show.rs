@@ -9,21 +9,21 @@ use kiss3d::window::{CanvasSetup, NumSamples, Window};
 
 use super::controls::Controls;
 use super::events::Events;
-use super::kept::Kept;
-use super::keys::Act;
-use super::layout::{Layout, Wanted};
-use super::link::{Command, Link, Pull, Report};
+use super::kept::WindowSettings;
+use super::keys::UserAction;
+use super::layout::{Wanted, WindowLayout};
+use super::link::{Command, Pull, Report, WindowLink};
 use super::orbit::Orbit;
 use super::panels::Panels;
 use super::puppet::Steer;
 use super::quality::Quality;
-use super::scene_view::{Ground, Overlay, SceneView, passes};
+use super::scene_view::{Ground, OverlayLines, SceneView, passes};
 use crate::assets::Setting;
 use crate::body::BodyId;
 use crate::math::Vec3;
 use crate::viewer::adapter;
 use crate::viewer::figure::to_f32;
-use crate::viewer::{Camera, Colour, Figure, Layers, Look, Picture};
+use crate::viewer::{Camera, CameraPlacement, Colour, Figure, Layers, Picture};
 
 /// Why no window could be shown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,19 +46,19 @@ pub enum WindowError {
 pub type FrameLog<'o> = dyn FnMut(&Report, &Drawn) + 'o;
 
 /// Options of a window.
-pub struct Options<'o> {
+pub struct WindowOptions<'o> {
     /// Its title.
     pub title: String,
     /// Persistent settings.
-    pub kept: Kept,
+    pub kept: WindowSettings,
     /// Initial zoom for a scene without a camera: 1 fits its initial state.
     pub zoom: f64,
     /// Close after this many frames; pauses as long as it draws.
     pub frames: Option<u64>,
-    /// Saves a picture and returns its path.
-    pub save: &'o mut dyn FnMut(&Picture) -> Result<String, String>,
+    /// Saves a picture and returns a message with its path.
+    pub save: &'o mut dyn FnMut(&Picture) -> std::io::Result<String>,
     /// Saves the settings.
-    pub keep: &'o mut dyn FnMut(&Kept),
+    pub keep: &'o mut dyn FnMut(&WindowSettings),
     /// Called for every frame.
     pub log: Option<&'o mut FrameLog<'o>>,
 }
@@ -102,7 +102,7 @@ pub struct Shown {
 }
 
 /// Minimum frame interval, s, with and without a graphics card.
-const FRAME: f64 = 1.0 / 60.0;
+const FRAME_INTERVAL: f64 = 1.0 / 60.0;
 const SOFTWARE_FRAME: f64 = 1.0 / 30.0;
 /// Delay before changed settings are saved, s.
 const KEEP: f64 = 1.0;
@@ -112,7 +112,7 @@ const FASTER: f64 = 2.0;
 const SPRING: Colour = [0.95, 0.45, 0.05];
 const AXES: [Colour; 3] = [[0.85, 0.15, 0.15], [0.15, 0.60, 0.20], [0.15, 0.35, 0.85]];
 /// Length of these axes, m.
-const AXIS: f64 = 0.03;
+const AXIS_LENGTH: f64 = 0.03;
 
 /// Values of each law, in the order of the key.
 const LAWS: [(&str, &[&str]); 3] = [
@@ -152,10 +152,10 @@ fn yield_processor() {
     }
 }
 
-/// Opens a window on a simulation, and returns when it is closed. Then the simulation is told to quit.
+/// Opens a window on a simulation and returns when it is closed; the simulation quits then.
 ///
 /// kiss3d and its dependencies panic without a display; this becomes an error here.
-pub fn show(link: &Link, options: Options<'_>) -> Result<Shown, WindowError> {
+pub fn show(link: &WindowLink, options: WindowOptions<'_>) -> Result<Shown, WindowError> {
     let shown = found().and_then(|in_software| {
         if in_software {
             yield_processor();
@@ -180,7 +180,7 @@ pub fn show(link: &Link, options: Options<'_>) -> Result<Shown, WindowError> {
     shown
 }
 
-async fn run(link: &Link, mut options: Options<'_>, is_open: &mut bool) -> Result<Shown, WindowError> {
+async fn run(link: &WindowLink, mut options: WindowOptions<'_>, is_open: &mut bool) -> Result<Shown, WindowError> {
     let setup = CanvasSetup { vsync: true, samples: NumSamples::One, ..CanvasSetup::default() };
     let (width, height) = options.kept.size;
     let mut window = Window::new_with_setup(&options.title, width, height, setup).await;
@@ -190,7 +190,7 @@ async fn run(link: &Link, mut options: Options<'_>, is_open: &mut bool) -> Resul
     let context = Context::get();
     let in_software = is_software(&context.adapter);
     let fault = adapter::watch(&context.device);
-    let mut screen = Screen::new(link, options.kept.clone(), options.zoom, in_software).await;
+    let mut screen = ShownScene::new(link, options.kept.clone(), options.zoom, in_software).await;
     let (mut kept, mut kept_at) = (options.kept.clone(), Instant::now());
     let start = Instant::now();
     let mut sums: Vec<(&'static str, f64)> = Vec::new();
@@ -226,7 +226,7 @@ async fn run(link: &Link, mut options: Options<'_>, is_open: &mut bool) -> Resul
         }
         // With a frame limit, steps with and without drawing are compared: half of the time nothing is drawn.
         let rest = if options.frames.is_some() { spent } else { 0.0 };
-        let shortest = if in_software { SOFTWARE_FRAME } else { FRAME };
+        let shortest = if in_software { SOFTWARE_FRAME } else { FRAME_INTERVAL };
         std::thread::sleep(Duration::from_secs_f64(rest.max(shortest - spent)));
     }
     (options.keep)(&screen.kept);
@@ -244,25 +244,25 @@ fn add(sums: &mut Vec<(&'static str, f64)>, parts: &[(&'static str, f64)]) {
     }
 }
 
-fn picture(window: &Window, save: &mut dyn FnMut(&Picture) -> Result<String, String>) -> String {
+fn picture(window: &Window, save: &mut dyn FnMut(&Picture) -> std::io::Result<String>) -> String {
     let mut pixels = Vec::new();
     window.snap(&mut pixels);
     let picture = Picture::averaged(&pixels, (window.width(), window.height()), 1);
-    save(&picture).unwrap_or_else(|error| error)
+    save(&picture).unwrap_or_else(|error| error.to_string())
 }
 
 /// The contents of the window.
-struct Screen<'l> {
-    link: &'l Link,
+struct ShownScene<'l> {
+    link: &'l WindowLink,
     zoom: f64,
-    kept: Kept,
+    kept: WindowSettings,
     orbit: Orbit,
     first: Orbit,
     follows: bool,
     palm: Option<Vec3>,
     view: SceneView,
     quality: Quality,
-    layout: Layout,
+    layout: WindowLayout,
     report: Box<Report>,
     controls: Controls,
     events: Events,
@@ -276,8 +276,8 @@ struct Screen<'l> {
     closed: bool,
 }
 
-impl<'l> Screen<'l> {
-    async fn new(link: &'l Link, kept: Kept, zoom: f64, in_software: bool) -> Self {
+impl<'l> ShownScene<'l> {
+    async fn new(link: &'l WindowLink, kept: WindowSettings, zoom: f64, in_software: bool) -> Self {
         let camera = Camera {
             eye: [0.3, 0.25, 0.4],
             target: [0.0, 0.1, 0.0],
@@ -295,7 +295,7 @@ impl<'l> Screen<'l> {
             palm: None,
             view: SceneView::new(&camera, kept.size, in_software).await,
             quality: Quality::new(in_software),
-            layout: Layout::of(vec2(kept.size.0 as f32, kept.size.1 as f32), Wanted::default()),
+            layout: WindowLayout::of(vec2(kept.size.0 as f32, kept.size.1 as f32), Wanted::default()),
             kept,
             report: Box::default(),
             controls: Controls::default(),
@@ -323,7 +323,7 @@ impl<'l> Screen<'l> {
         let points = window.scale_factor() as f32;
         self.points = points;
         let size = vec2(window.width() as f32, window.height() as f32) / points;
-        self.layout = Layout::of(size, self.panels.wanted(&self.report, &self.kept));
+        self.layout = WindowLayout::of(size, self.panels.wanted(&self.report, &self.kept));
         let scene = self.layout.scene * points;
         let view = (scene.width().round().max(1.0) as u32, scene.height().round().max(1.0) as u32);
         self.drawn.view = [scene.left(), scene.top(), scene.width(), scene.height()];
@@ -399,7 +399,7 @@ impl<'l> Screen<'l> {
     }
 
     /// The spring on an object, and the axes of the selected body.
-    fn overlay(&self) -> Vec<Overlay> {
+    fn overlay(&self) -> Vec<OverlayLines> {
         let mut lines = Vec::new();
         if let Some(ends) = self.report.pull {
             lines.push((ends.map(|p| to_f32(&p)), SPRING, 3.0));
@@ -408,7 +408,7 @@ impl<'l> Screen<'l> {
         if let Some(pose) = pose {
             let from = pose.translation.vector;
             for (axis, ink) in AXES.into_iter().enumerate() {
-                let to = from + pose.rotation * (AXIS * Vec3::ith(axis, 1.0));
+                let to = from + pose.rotation * (AXIS_LENGTH * Vec3::ith(axis, 1.0));
                 lines.push(([to_f32(&from), to_f32(&to)], ink, 2.5));
             }
         }
@@ -438,7 +438,8 @@ impl<'l> Screen<'l> {
     fn aim(&mut self, size: (u32, u32)) {
         let Some(stage) = &self.report.stage else { return };
         let aspect = f64::from(size.0) / f64::from(size.1.max(1));
-        let fitted = || stage.camera([&self.report.frame], &Look { aspect, zoom: self.zoom, ..stage.look() });
+        let fitted =
+            || stage.camera([&self.report.frame], &CameraPlacement { aspect, zoom: self.zoom, ..stage.look() });
         let camera = stage.viewpoint().unwrap_or_else(fitted);
         self.orbit = Orbit::of(&camera);
         self.orbit.set_height(size.1);
@@ -459,52 +460,56 @@ impl<'l> Screen<'l> {
         self.link.send(Command::Pull(pull));
     }
 
-    fn act(&mut self, act: Act) {
+    fn act(&mut self, act: UserAction) {
         let steer = |wish: Steer| self.link.send(Command::Steer(wish));
         if let Some(wish) = self.orbit.steer(&act, &self.palm.unwrap_or_default()) {
             return steer(wish);
         }
         match act {
-            Act::Pause => self.link.send(Command::Pause),
-            Act::Step => self.link.send(Command::Step),
-            Act::Speed(by) => self.link.send(Command::Speed(self.report.speed * FASTER.powi(by))),
-            Act::Restart => self.link.send(Command::Restart),
-            Act::Next(by) => self.link.send(Command::Next(by)),
-            Act::Law(number) => {
+            UserAction::Pause => self.link.send(Command::Pause),
+            UserAction::Step => self.link.send(Command::Step),
+            UserAction::Speed(by) => self.link.send(Command::Speed(self.report.speed * FASTER.powi(by))),
+            UserAction::Restart => self.link.send(Command::Restart),
+            UserAction::Next(by) => self.link.send(Command::Next(by)),
+            UserAction::Law(number) => {
                 let ((key, values), now) = (LAWS[number], self.report.laws[number]);
                 let at = values.iter().position(|value| *value == now).map_or(0, |at| at + 1);
                 self.link.send(Command::Set(Setting::new(key, values[at % values.len()])));
             }
-            Act::Layer(number) => {
+            UserAction::Layer(number) => {
                 let layer = Layers::SWITCHES[number].1(&mut self.kept.layers);
                 *layer = !*layer;
             }
-            Act::TakeHand => {
+            UserAction::TakeHand => {
                 let next = self.report.taken.map_or(0, |hand| hand + 1);
                 steer(Steer::Take(Some(next).filter(|next| *next < self.report.hands.len())));
             }
-            Act::Steer(_) | Act::Drag(_) | Act::Push(_) | Act::Twist(_) | Act::Glide(..) => {}
-            Act::Grab(at) => {
+            UserAction::Steer(_)
+            | UserAction::Drag(_)
+            | UserAction::Push(_)
+            | UserAction::Twist(_)
+            | UserAction::Glide(..) => {}
+            UserAction::Grab(at) => {
                 let bodies = &self.report.bodies;
                 let movable = |body: &BodyId| bodies.iter().any(|known| known.body == *body && known.mass.is_some());
                 let found = self.pick(at).filter(|(body, _)| movable(body));
                 self.set_pull(found.map(|(body, place)| Pull { body, grabbed: place, target: place }));
             }
-            Act::Tug(by) => self.tug(|orbit, target| orbit.across(by, target)),
-            Act::TugAway(notches) => self.tug(|orbit, _| orbit.away(notches)),
-            Act::LetGo => self.set_pull(None),
-            Act::Select(at) => self.panels.selected = self.pick(at).map(|(body, _)| body),
-            Act::Orbit(by) => self.orbit.turn(by),
-            Act::Pan(by) => self.orbit.pan(by),
-            Act::Zoom(factor) => self.orbit.zoom(factor),
-            Act::ResetCamera => self.orbit = self.first,
-            Act::Follow => self.follows = !self.follows,
-            Act::Panels => self.kept.panels = !self.kept.panels,
-            Act::Tree => self.kept.tree = Some(!self.kept.shows_tree(self.kept.size.0)),
-            Act::Help => self.panels.help = !self.panels.help,
-            Act::Picture => self.wants_picture = true,
-            Act::Quit if self.panels.help => self.panels.help = false,
-            Act::Quit => self.closed = true,
+            UserAction::Tug(by) => self.tug(|orbit, target| orbit.across(by, target)),
+            UserAction::TugAway(notches) => self.tug(|orbit, _| orbit.away(notches)),
+            UserAction::LetGo => self.set_pull(None),
+            UserAction::Select(at) => self.panels.selected = self.pick(at).map(|(body, _)| body),
+            UserAction::Orbit(by) => self.orbit.turn(by),
+            UserAction::Pan(by) => self.orbit.pan(by),
+            UserAction::Zoom(factor) => self.orbit.zoom(factor),
+            UserAction::ResetCamera => self.orbit = self.first,
+            UserAction::Follow => self.follows = !self.follows,
+            UserAction::Panels => self.kept.panels = !self.kept.panels,
+            UserAction::Tree => self.kept.tree = Some(!self.kept.shows_tree(self.kept.size.0)),
+            UserAction::Help => self.panels.help = !self.panels.help,
+            UserAction::Picture => self.wants_picture = true,
+            UserAction::Quit if self.panels.help => self.panels.help = false,
+            UserAction::Quit => self.closed = true,
         }
     }
 

@@ -110,13 +110,13 @@ fn total(report: &Report, body: BodyId) -> (Vec3, usize) {
 }
 
 /// The contact partners of a body, with the sums of the forces.
-struct Meeting {
+struct ContactPartner {
     with: String,
     normal: f64,
     friction: f64,
 }
 
-fn meetings(report: &Report, body: BodyId) -> Vec<Meeting> {
+fn meetings(report: &Report, body: BodyId) -> Vec<ContactPartner> {
     let mut found: Vec<(ColliderId, ColliderId, f64, f64)> = Vec::new();
     for touch in &report.frame.touches {
         let (own, other) = match (touch.a.body == body, touch.b.body == body) {
@@ -140,7 +140,7 @@ fn meetings(report: &Report, body: BodyId) -> Vec<Meeting> {
     };
     found
         .into_iter()
-        .map(|(own, other, normal, friction)| Meeting { with: name(own, other), normal, friction })
+        .map(|(own, other, normal, friction)| ContactPartner { with: name(own, other), normal, friction })
         .collect()
 }
 
@@ -155,7 +155,7 @@ mod tests {
         let mut scene = load_builtin_scene("play", &[]).expect("a scene").expect("a sound one");
         for _ in 0..60 {
             scene.feed();
-            scene.world.step();
+            scene.step();
         }
         let cube = scene.rigid("cube").expect("a cube");
         let ground = scene.world.bodies.find("ground").expect("a ground");

@@ -3,7 +3,7 @@
 use crate::math::Vec3;
 
 /// Most corners of a polygon; cutting takes time with their cube.
-pub const MOST_CORNERS: usize = 256;
+pub const MAX_POLYGON_CORNERS: usize = 256;
 
 /// Cuts ears off a polygon, which may be concave and slightly warped, in the plane of its mean normal. A polygon that has no ear, because it
 /// crosses itself, is cut into a fan.

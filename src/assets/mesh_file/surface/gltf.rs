@@ -10,7 +10,7 @@ use gltf::buffer::Source;
 use gltf::mesh::Mode;
 use gltf::{Accessor, Document, Node, Primitive, Semantic};
 
-use super::{Flaw, Place, Soup};
+use super::{FilePlace, Flaw, Soup};
 use crate::assets::files::{Files, TextKind};
 use crate::assets::limits::{MESH_BYTES, TRIANGLES, VERTICES};
 use crate::assets::problem::Problems;
@@ -19,7 +19,7 @@ use crate::math::Vec3;
 type Mat4 = nalgebra::Matrix4<f64>;
 
 /// Bytes of the header of a GLB, and of that of a chunk.
-const HEAD: usize = 12;
+const GLB_HEADER: usize = 12;
 const CHUNK: usize = 8;
 
 /// Reads a file, and those that it names as buffers.
@@ -31,37 +31,37 @@ pub fn read(files: &Files, file: &Path, bytes: &[u8]) -> Result<Soup, Problems> 
         soup(&document, &buffers)
     })();
     outcome.map_err(|failure| match failure {
-        Failure::Flaw(flaw) => flaw.into_problems(file, bytes),
-        Failure::Problems(problems) => problems,
+        GltfFailure::Flaw(flaw) => flaw.into_problems(file, bytes),
+        GltfFailure::Problems(problems) => problems,
     })
 }
 
 /// An error in this file, or in one that it names.
-enum Failure {
+enum GltfFailure {
     Flaw(Flaw),
     Problems(Problems),
 }
 
-impl From<Flaw> for Failure {
+impl From<Flaw> for GltfFailure {
     fn from(flaw: Flaw) -> Self {
         Self::Flaw(flaw)
     }
 }
 
 fn fault(key: impl Into<String>, message: impl Into<String>) -> Flaw {
-    Flaw { place: Place::Whole, key: key.into(), message: message.into() }
+    Flaw { place: FilePlace::Whole, key: key.into(), message: message.into() }
 }
 
 /// The JSON of a GLB and its binary chunk. The crate's own `Glb::from_slice` subtracts lengths unchecked.
 fn split(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), Flaw> {
     let word = |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk()).map(|word| u32::from_le_bytes(*word));
-    let at_byte = |at: usize, message: String| Flaw::new(Place::Byte(at), message);
+    let at_byte = |at: usize, message: String| Flaw::new(FilePlace::Byte(at), message);
     match word(4) {
         Some(2) => {}
         Some(version) => return Err(at_byte(4, format!("found GLB version {version}, expected 2: export it again"))),
         None => return Err(at_byte(4, "the file ends in its header".into())),
     }
-    let (mut at, mut json, mut binary) = (HEAD, None, None);
+    let (mut at, mut json, mut binary) = (GLB_HEADER, None, None);
     while let (Some(length), Some(kind)) = (word(at), word(at + 4)) {
         let start = at + CHUNK;
         let chunk = usize::try_from(length).ok().and_then(|length| bytes.get(start..)?.get(..length));
@@ -79,7 +79,7 @@ fn split(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), Flaw> {
         }
         at = start + chunk.len();
     }
-    json.map(|json| (json, binary)).ok_or_else(|| at_byte(HEAD, "found no chunk of JSON".into()))
+    json.map(|json| (json, binary)).ok_or_else(|| at_byte(GLB_HEADER, "found no chunk of JSON".into()))
 }
 
 fn parse(json: &[u8]) -> Result<Document, Flaw> {
@@ -114,7 +114,12 @@ fn parse(json: &[u8]) -> Result<Document, Flaw> {
 }
 
 /// The bytes of every buffer: the binary chunk, base64 in the JSON, or a file beside this one.
-fn buffers(files: &Files, file: &Path, document: &Document, binary: Option<&[u8]>) -> Result<Vec<Arc<[u8]>>, Failure> {
+fn buffers(
+    files: &Files,
+    file: &Path,
+    document: &Document,
+    binary: Option<&[u8]>,
+) -> Result<Vec<Arc<[u8]>>, GltfFailure> {
     let mut buffers = Vec::new();
     for buffer in document.buffers() {
         let key = format!("buffers[{}]", buffer.index());
@@ -135,7 +140,7 @@ fn buffers(files: &Files, file: &Path, document: &Document, binary: Option<&[u8]
                         return Err(fault(key, "expected a file beside this one or below").into());
                     }
                     let beside = file.parent().unwrap_or(Path::new("")).join(name);
-                    files.read_bytes(&beside, TextKind::Mesh).map_err(Failure::Problems)?
+                    files.read_bytes(&beside, TextKind::Mesh).map_err(GltfFailure::Problems)?
                 }
             },
         };
@@ -167,7 +172,7 @@ fn percent_decoded(uri: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn soup(document: &Document, buffers: &[Arc<[u8]>]) -> Result<Soup, Failure> {
+fn soup(document: &Document, buffers: &[Arc<[u8]>]) -> Result<Soup, GltfFailure> {
     let mut soup = Soup::default();
     let scene = document.default_scene().or_else(|| document.scenes().next());
     let Some(scene) = scene else {
@@ -213,7 +218,7 @@ fn add(soup: &mut Soup, primitive: &Primitive<'_>, place: &Mat4, buffers: &[Arc<
         if !p.iter().all(|x| x.is_finite()) {
             return Err(fault(key, format!("vertex {} is not finite", soup.vertices.len() as u32 - first)));
         }
-        soup.add_vertex(Place::Whole, p.xyz()).map_err(in_primitive)?;
+        soup.add_vertex(FilePlace::Whole, p.xyz()).map_err(in_primitive)?;
     }
     let count = soup.vertices.len() as u32 - first;
     let corners: Vec<u32> = match primitive.indices() {
@@ -227,7 +232,7 @@ fn add(soup: &mut Soup, primitive: &Primitive<'_>, place: &Mat4, buffers: &[Arc<
     let mirrored = place.fixed_view::<3, 3>(0, 0).determinant() < 0.0;
     for [a, b, c] in triangles(primitive.mode(), &corners) {
         let [a, b, c] = [a, b, c].map(|corner| first + corner);
-        soup.add_triangle(Place::Whole, if mirrored { [a, c, b] } else { [a, b, c] }).map_err(in_primitive)?;
+        soup.add_triangle(FilePlace::Whole, if mirrored { [a, c, b] } else { [a, b, c] }).map_err(in_primitive)?;
     }
     Ok(())
 }

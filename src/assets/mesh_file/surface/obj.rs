@@ -1,7 +1,7 @@
 //! Wavefront OBJ: the `v` and `f` lines of a surface.
 
-use super::{Flaw, Place, Soup};
-use crate::assets::mesh_file::scan::{Fault, Scanner, Token};
+use super::{FilePlace, Flaw, Soup};
+use crate::assets::mesh_file::scan::{ScanError, TextScanner, Token};
 
 /// Lines without a meaning for the shape.
 const SKIPPED: [&str; 19] = [
@@ -30,13 +30,13 @@ const FREE_FORM: [&str; 6] = ["cstype", "curv", "curv2", "surf", "bzp", "bsp"];
 
 /// Reads the faces of a file; colours and weights after the coordinates of a vertex are ignored.
 pub fn read(text: &str) -> Result<Soup, Flaw> {
-    let mut lines = Scanner::new(text);
+    let mut lines = TextScanner::new(text);
     let mut soup = Soup::default();
     let mut corners = Vec::new();
     loop {
         let mut line = lines.line();
         let Some(word) = line.token() else { return Ok(soup) };
-        let here = Place::Text(word.at);
+        let here = FilePlace::Text(word.at);
         match word.text {
             "v" => {
                 let p = line.point(format_args!("vertex {}", soup.vertices.len() + 1))?;
@@ -45,7 +45,7 @@ pub fn read(text: &str) -> Result<Soup, Flaw> {
             "f" => {
                 corners.clear();
                 while let Some(corner) = line.token() {
-                    // The line goes on in the next.
+                    // The statement continues on the next line.
                     if corner.text == "\\" {
                         line = lines.line();
                         continue;
@@ -64,7 +64,7 @@ pub fn read(text: &str) -> Result<Soup, Flaw> {
 }
 
 /// The vertex of a corner: `7`, `7/1/2`, or counted back from the last, `-1`.
-fn index<'a>(line: &Scanner<'a>, corner: Token<'a>, vertices: usize) -> Result<u32, Fault<'a>> {
+fn index<'a>(line: &TextScanner<'a>, corner: Token<'a>, vertices: usize) -> Result<u32, ScanError<'a>> {
     let number = corner.text.split('/').next().and_then(|n| n.parse::<i64>().ok());
     let place = match number {
         Some(n) if n > 0 => usize::try_from(n - 1).ok(),

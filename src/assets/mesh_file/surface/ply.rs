@@ -1,7 +1,7 @@
 //! PLY (Stanford polygons): ASCII and binary of both byte orders. Of the elements `vertex` and `face` are used, others are skipped.
 
-use super::{Flaw, Place, Soup};
-use crate::assets::mesh_file::scan::Scanner;
+use super::{FilePlace, Flaw, Soup};
+use crate::assets::mesh_file::scan::TextScanner;
 use crate::math::Vec3;
 
 /// Types of numbers, by their two names each.
@@ -35,7 +35,7 @@ struct Property {
     kind: Scalar,
 }
 
-struct Element {
+struct PlyElement {
     name: String,
     count: u64,
     properties: Vec<Property>,
@@ -46,7 +46,7 @@ pub fn read(bytes: &[u8]) -> Result<Soup, Flaw> {
     let (format, elements, start) = header(bytes)?;
     if let Some(strips) = elements.iter().find(|element| element.name == "tristrips" && element.count > 0) {
         let message = format!("found {} triangle strips, expected faces: save the mesh with faces", strips.count);
-        return Err(Flaw::new(Place::Whole, message));
+        return Err(Flaw::new(FilePlace::Whole, message));
     }
     let mut data = match format.as_str() {
         "ascii" => Data::Text(text_after(bytes, start)?),
@@ -60,23 +60,23 @@ pub fn read(bytes: &[u8]) -> Result<Soup, Flaw> {
     Ok(soup)
 }
 
-fn text_after(bytes: &[u8], start: usize) -> Result<Scanner<'_>, Flaw> {
+fn text_after(bytes: &[u8], start: usize) -> Result<TextScanner<'_>, Flaw> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| Flaw::new(Place::Byte(error.valid_up_to()), "not text, though the format is `ascii`"))?;
-    let mut scanner = Scanner::new(text);
+        .map_err(|error| Flaw::new(FilePlace::Byte(error.valid_up_to()), "not text, though the format is `ascii`"))?;
+    let mut scanner = TextScanner::new(text);
     scanner.seek(start);
     Ok(scanner)
 }
 
 /// Format, elements, and where the data begin.
-fn header(bytes: &[u8]) -> Result<(String, Vec<Element>, usize), Flaw> {
-    let (mut at, mut format, mut elements) = (0, None, Vec::<Element>::new());
+fn header(bytes: &[u8]) -> Result<(String, Vec<PlyElement>, usize), Flaw> {
+    let (mut at, mut format, mut elements) = (0, None, Vec::<PlyElement>::new());
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
         let Some(length) = rest.iter().position(|b| *b == b'\n') else {
-            return Err(Flaw::new(Place::Text(at), "the header ends without `end_header`"));
+            return Err(Flaw::new(FilePlace::Text(at), "the header ends without `end_header`"));
         };
-        let here = Place::Text(at);
+        let here = FilePlace::Text(at);
         let line = String::from_utf8_lossy(&rest[..length]).into_owned();
         at += length + 1;
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -87,7 +87,7 @@ fn header(bytes: &[u8]) -> Result<(String, Vec<Element>, usize), Flaw> {
             }
             ["element", name, count] => {
                 let count = count.parse().map_err(|_| Flaw::new(here, "expected the number of the elements"))?;
-                elements.push(Element { name: name.into(), count, properties: Vec::new() });
+                elements.push(PlyElement { name: name.into(), count, properties: Vec::new() });
             }
             ["property", "list", length, kind, name] => add_property(&mut elements, here, Some(length), kind, name)?,
             ["property", kind, name] => add_property(&mut elements, here, None, kind, name)?,
@@ -97,13 +97,13 @@ fn header(bytes: &[u8]) -> Result<(String, Vec<Element>, usize), Flaw> {
     }
     match format {
         Some(format) => Ok((format, elements, at)),
-        None => Err(Flaw::new(Place::Text(0), "the header has no `format`")),
+        None => Err(Flaw::new(FilePlace::Text(0), "the header has no `format`")),
     }
 }
 
 fn add_property(
-    elements: &mut [Element],
-    here: Place,
+    elements: &mut [PlyElement],
+    here: FilePlace,
     length: Option<&str>,
     kind: &str,
     name: &str,
@@ -120,7 +120,7 @@ fn add_property(
     Ok(())
 }
 
-fn read_element(element: &Element, data: &mut Data<'_>, soup: &mut Soup) -> Result<(), Flaw> {
+fn read_element(element: &PlyElement, data: &mut Data<'_>, soup: &mut Soup) -> Result<(), Flaw> {
     if element.properties.is_empty() {
         return Ok(());
     }
@@ -129,7 +129,7 @@ fn read_element(element: &Element, data: &mut Data<'_>, soup: &mut Soup) -> Resu
     let lacks =
         |axis: &&&str| !element.properties.iter().any(|property| property.name == ***axis && property.length.is_none());
     if let Some(axis) = ["x", "y", "z"].iter().find(lacks).filter(|_| is_vertex) {
-        return Err(Flaw::new(Place::Whole, format!("the vertices have no property `{axis}`")));
+        return Err(Flaw::new(FilePlace::Whole, format!("the vertices have no property `{axis}`")));
     }
     let is_corners = |property: &Property| {
         element.name == "face"
@@ -181,19 +181,19 @@ fn read_element(element: &Element, data: &mut Data<'_>, soup: &mut Soup) -> Resu
 
 /// The numbers after the header.
 enum Data<'a> {
-    Text(Scanner<'a>),
+    Text(TextScanner<'a>),
     Binary { bytes: &'a [u8], at: usize, big: bool },
 }
 
 impl Data<'_> {
-    fn place(&self) -> Place {
+    fn place(&self) -> FilePlace {
         match self {
-            Self::Text(scanner) => Place::Text(scanner.next_at()),
-            Self::Binary { at, .. } => Place::Byte(*at),
+            Self::Text(scanner) => FilePlace::Text(scanner.next_at()),
+            Self::Binary { at, .. } => FilePlace::Byte(*at),
         }
     }
 
-    fn value(&mut self, kind: Scalar, element: &Element, number: u64) -> Result<f64, Flaw> {
+    fn value(&mut self, kind: Scalar, element: &PlyElement, number: u64) -> Result<f64, Flaw> {
         let here = self.place();
         let what = || format!("a number of {} {number} ({} announced)", element.name, element.count);
         match self {
@@ -212,7 +212,7 @@ impl Data<'_> {
     }
 
     /// A length or an index.
-    fn index(&mut self, kind: Scalar, element: &Element, number: u64) -> Result<u64, Flaw> {
+    fn index(&mut self, kind: Scalar, element: &PlyElement, number: u64) -> Result<u64, Flaw> {
         let here = self.place();
         let value = self.value(kind, element, number)?;
         if value >= 0.0 && value.fract() == 0.0 && value <= f64::from(u32::MAX) {

@@ -1,16 +1,16 @@
 //! STL, as text and binary.
 
-use super::{Flaw, Place, Soup};
-use crate::assets::mesh_file::scan::Scanner;
+use super::{FilePlace, Flaw, Soup};
+use crate::assets::mesh_file::scan::TextScanner;
 use crate::math::Vec3;
 
 /// Bytes of a header with its count, and of a triangle.
-const HEAD: usize = 84;
+const STL_HEADER: usize = 84;
 const TRIANGLE: usize = 50;
 
 /// The number of triangles that a binary header announces.
 fn announced(bytes: &[u8]) -> Option<usize> {
-    let count = bytes.get(80..HEAD)?.first_chunk().map(|count| u32::from_le_bytes(*count))?;
+    let count = bytes.get(80..STL_HEADER)?.first_chunk().map(|count| u32::from_le_bytes(*count))?;
     usize::try_from(count).ok()
 }
 
@@ -18,22 +18,22 @@ fn announced(bytes: &[u8]) -> Option<usize> {
 /// binary if its head is not text.
 pub fn is_binary(bytes: &[u8]) -> bool {
     let Some(count) = announced(bytes) else { return false };
-    let fits = count.checked_mul(TRIANGLE).and_then(|n| n.checked_add(HEAD)) == Some(bytes.len());
-    fits || (bytes[..HEAD].contains(&0) && !bytes.starts_with(b"glTF"))
+    let fits = count.checked_mul(TRIANGLE).and_then(|n| n.checked_add(STL_HEADER)) == Some(bytes.len());
+    fits || (bytes[..STL_HEADER].contains(&0) && !bytes.starts_with(b"glTF"))
 }
 
 /// Reads a binary file.
 pub fn read_binary(bytes: &[u8]) -> Result<Soup, Flaw> {
     let count = announced(bytes).unwrap_or(0);
-    let room = bytes.len().saturating_sub(HEAD) / TRIANGLE;
+    let room = bytes.len().saturating_sub(STL_HEADER) / TRIANGLE;
     if count > room {
         let message =
             format!("a binary STL of {count} triangles is announced, but the file ends after {room}: it was cut off");
-        return Err(Flaw::new(Place::Byte(80), message));
+        return Err(Flaw::new(FilePlace::Byte(80), message));
     }
     let mut soup = Soup::default();
-    for (number, triangle) in bytes[HEAD..].chunks_exact(TRIANGLE).take(count).enumerate() {
-        let place = Place::Byte(HEAD + number * TRIANGLE);
+    for (number, triangle) in bytes[STL_HEADER..].chunks_exact(TRIANGLE).take(count).enumerate() {
+        let place = FilePlace::Byte(STL_HEADER + number * TRIANGLE);
         let mut corners = [0; 3];
         // After the normal, which the corners imply.
         for (corner, point) in corners.iter_mut().zip(triangle[12..48].chunks_exact(12)) {
@@ -51,7 +51,7 @@ pub fn read_binary(bytes: &[u8]) -> Result<Soup, Flaw> {
 
 /// Reads a text file, of one or several solids.
 pub fn read_text(text: &str) -> Result<Soup, Flaw> {
-    let mut scanner = Scanner::new(text);
+    let mut scanner = TextScanner::new(text);
     let mut soup = Soup::default();
     while let Some(word) = scanner.token() {
         scanner.rewind(word);
@@ -72,7 +72,7 @@ pub fn read_text(text: &str) -> Result<Soup, Flaw> {
             }
             scanner.keyword("outer")?;
             scanner.keyword("loop")?;
-            let place = Place::Text(word.at);
+            let place = FilePlace::Text(word.at);
             let number = soup.triangles.len() + 1;
             let mut corners = [0; 3];
             for corner in &mut corners {

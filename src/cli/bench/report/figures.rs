@@ -9,7 +9,7 @@ use crate::cli::plot::{Axis, Bar, Bars, Plot, Scale, Series, Style};
 use crate::sim::StageTimes;
 
 /// Label and colour of each method.
-const METHODS: [&str; 2] = ["aggregate", "point"];
+const METHOD_COLOURS: [&str; 2] = ["aggregate", "point"];
 
 /// Quantity of a step, if defined.
 type Quantity = fn(&Sample) -> Option<f64>;
@@ -36,7 +36,7 @@ pub fn solve_over_contacts(page: &mut Page, scenes: &[Measured]) {
         Series::new(name, samples.map(|s| [s.contacts as f64, s.solve_ms])).styled(Style::Marks)
     };
     let of = |method: &'static str| move |one: &Measured| one.has_hand() && one.word("method") == method;
-    let mut series: Vec<Series> = METHODS.map(|method| cloud(method, &of(method))).into();
+    let mut series: Vec<Series> = METHOD_COLOURS.map(|method| cloud(method, &of(method))).into();
     series.push(cloud("no hand", &|one| !one.has_hand()));
     series.retain(|series| !series.points.is_empty());
     let plot = Plot {
@@ -56,7 +56,7 @@ pub fn solve_over_contacts(page: &mut Page, scenes: &[Measured]) {
 
 /// Step time by stage, one chart per method.
 pub fn stages(page: &mut Page, scenes: &[Measured]) {
-    let drawings: Vec<String> = METHODS
+    let drawings: Vec<String> = METHOD_COLOURS
         .into_iter()
         .filter_map(|method| {
             let own = scenes.iter().filter(|one| one.has_hand() && one.word("method") == method);
@@ -104,7 +104,7 @@ pub fn grasps(page: &mut Page, scenes: &[Measured]) {
         page.words("p", &[], "No scene with a hand was measured.");
     }
     for name in names {
-        let curves: Vec<(&str, &[Sample])> = METHODS
+        let curves: Vec<(&str, &[Sample])> = METHOD_COLOURS
             .into_iter()
             .filter_map(|method| {
                 let own = scenes.iter().find(|one| one.word("scenario") == name && one.word("method") == method)?;

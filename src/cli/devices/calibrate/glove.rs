@@ -4,20 +4,20 @@ use anyhow::bail;
 
 use super::listen::{Ear, Silence};
 use super::people::{Answer, People};
-use super::{Arguments, Talk, Target};
+use super::{Arguments, OutputFile, Talk};
 use crate::assets::{DeviceProfile, Port, load_device};
-use crate::devices::calibration::{Calibration, Part, Reason, Refusal, SensorCalibration, Step, UserProfile};
+use crate::devices::calibration::{Calibration, PoseStep, Reason, Refusal, SensorCalibration, SensorPart, UserProfile};
 use crate::protocol::{FlexReading, Sensor};
 
 /// Time to detect which sensors send values, s.
-const FIRST: f64 = 0.5;
+const DETECTION_TIME: f64 = 0.5;
 /// Time without motion after which the hand counts as still, s.
-const STILL: f64 = 0.3;
+const STILL_TIME: f64 = 0.3;
 /// Time limit for the hand to be still.
 const FIDGETING: Duration = Duration::from_secs(5);
 /// Minimum and maximum measuring time of a pose.
-const SHORTEST: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(8);
+const MIN_POSE_TIME: Duration = Duration::from_secs(1);
+const MAX_POSE_TIME: Duration = Duration::from_secs(8);
 /// Attempts per pose without keyboard input.
 const TRIES: usize = 6;
 /// Poses that should agree are reported if they differ by more than this fraction of the span.
@@ -27,7 +27,7 @@ const UNLIKE: f64 = 0.1;
 pub fn run(
     arguments: &Arguments,
     profile: &DeviceProfile,
-    target: &Target,
+    target: &OutputFile,
     ear: &mut Ear,
     mut people: People,
     talk: Talk,
@@ -36,9 +36,9 @@ pub fn run(
     ear.wait()?;
     let sensors = sensors(profile, ear)?;
     let steps = match (arguments.full, arguments.quick) {
-        (true, _) => Step::full(&sensors),
-        (_, true) => Step::basic(&sensors),
-        _ => Step::fitting(&sensors),
+        (true, _) => PoseStep::full(&sensors),
+        (_, true) => PoseStep::basic(&sensors),
+        _ => PoseStep::fitting(&sensors),
     };
     let mut calibration = Calibration::new(sensors, steps);
     people.say(format_args!("{} poses. Hold each until its bar is full.", calibration.steps().len()));
@@ -62,20 +62,21 @@ pub fn run(
 /// The sensors of the profile that send values. Reports fingers without any.
 fn sensors(profile: &DeviceProfile, ear: &Ear) -> anyhow::Result<Vec<Sensor>> {
     ear.forget();
-    let samples = ear.for_seconds(FIRST).map_err(|Silence(why)| anyhow::anyhow!("{why}"))?;
+    let samples = ear.for_seconds(DETECTION_TIME).map_err(|Silence(why)| anyhow::anyhow!("{why}"))?;
     let mut heard = FlexReading::default();
     samples.iter().for_each(|sample| heard.update(&sample.flex));
     let all: Vec<Sensor> = profile.sensors.iter().map(|map| map.sensor).collect();
     let speaks = |sensor: &Sensor| heard.get(*sensor).is_some();
     let is_dumb = |sensor: &Sensor| {
-        let part = Part::of(*sensor);
-        matches!(part, Some(Part::Finger(_))) && !all.iter().any(|other| Part::of(*other) == part && speaks(other))
+        let part = SensorPart::of(*sensor);
+        matches!(part, Some(SensorPart::Finger(_)))
+            && !all.iter().any(|other| SensorPart::of(*other) == part && speaks(other))
     };
     let dumb: Vec<Refusal> = all
         .iter()
         .filter(|sensor| is_dumb(sensor))
         .map(|sensor| Refusal {
-            step: Step::Flat,
+            step: PoseStep::Flat,
             sensor: Some(*sensor),
             reason: Reason::Silent { readings: 0, least: 1 },
         })
@@ -128,7 +129,7 @@ fn measure(calibration: &Calibration, ear: &Ear, people: &mut People) -> Result<
     ear.forget();
     let begin = Instant::now();
     loop {
-        let window: Vec<FlexReading> = ear.for_seconds(STILL)?.iter().map(|sample| sample.flex).collect();
+        let window: Vec<FlexReading> = ear.for_seconds(STILL_TIME)?.iter().map(|sample| sample.flex).collect();
         if calibration.is_still(&window) || begin.elapsed() > FIDGETING {
             break;
         }
@@ -142,11 +143,11 @@ fn measure(calibration: &Calibration, ear: &Ear, people: &mut People) -> Result<
         if readings.len() >= judged + 25 || wanted == usize::MAX {
             (wanted, judged) = (calibration.wanted(&readings), readings.len());
         }
-        if elapsed >= LONGEST || (elapsed >= SHORTEST && readings.len() >= wanted) {
+        if elapsed >= MAX_POSE_TIME || (elapsed >= MIN_POSE_TIME && readings.len() >= wanted) {
             return Ok(readings);
         }
         let by_count = readings.len() as f64 / wanted as f64;
-        let by_time = elapsed.as_secs_f64() / SHORTEST.as_secs_f64();
+        let by_time = elapsed.as_secs_f64() / MIN_POSE_TIME.as_secs_f64();
         people.show_bar(by_time.min(by_count), &format!("{} readings", readings.len()));
         readings.push(ear.next()?.flex);
     }

@@ -1,17 +1,17 @@
 use super::listen::{Ear, Silence};
-use super::{Talk, Target};
+use super::{OutputFile, Talk};
 use crate::assets::{DeviceProfile, load_hand};
 use crate::devices::calibration::{hand_file, hand_length};
 use crate::tracking::Side;
 
 /// Measuring time, s.
-const LOOK: f64 = 1.5;
+const MEASURING_TIME: f64 = 1.5;
 
 /// Measures the hands that a headset tracks and writes a hand file for each.
 pub fn run(
     profile: &DeviceProfile,
     user: &str,
-    target: impl Fn(&str) -> anyhow::Result<Target>,
+    target: impl Fn(&str) -> anyhow::Result<OutputFile>,
     ear: &mut Ear,
     talk: Talk,
 ) -> anyhow::Result<()> {
@@ -22,7 +22,7 @@ pub fn run(
     talk.say("Hold your hands flat and still in view of the headset.");
     ear.wait()?;
     ear.forget();
-    let samples = ear.for_seconds(LOOK).map_err(|Silence(why)| anyhow::anyhow!("{why}"))?;
+    let samples = ear.for_seconds(MEASURING_TIME).map_err(|Silence(why)| anyhow::anyhow!("{why}"))?;
     let mut measured = Vec::new();
     for (side, target) in sides.into_iter().zip(targets) {
         let lengths: Vec<f64> = samples.iter().filter(|s| s.side == side).filter_map(|s| s.hand_length).collect();

@@ -5,7 +5,7 @@ use anyhow::bail;
 use crate::devices::{SourceHandle, SourceSample, SourceState};
 
 /// Time limit for the first sample.
-const PATIENCE: Duration = Duration::from_secs(10);
+const FIRST_SAMPLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time limit between samples.
 const SILENCE: Duration = Duration::from_secs(2);
 
@@ -27,7 +27,7 @@ impl Ear {
     pub fn wait(&self) -> anyhow::Result<()> {
         let start = Instant::now();
         while self.handle.state() != SourceState::Streaming {
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > FIRST_SAMPLE_TIMEOUT {
                 bail!("{}", self.handle.complaint());
             }
             std::thread::sleep(Duration::from_millis(5));

@@ -3,11 +3,11 @@ use std::collections::VecDeque;
 use crate::tracking::Side;
 
 /// Time window of rate and jitter, s.
-const WINDOW: f64 = 2.0;
+const RATE_WINDOW: f64 = 2.0;
 /// A device that was silent for longer has no rate, s.
-const SILENT: f64 = 0.5;
+const SILENT_AFTER: f64 = 0.5;
 /// Maximum number of stored times.
-const MAX_TIMES: usize = 4096;
+const MAX_SAMPLE_TIMES: usize = 4096;
 
 /// Measures sample rate and jitter.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub struct Meter {
 
 /// Rate and jitter over the time window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pace {
+pub struct SampleRate {
     /// Samples per second.
     pub rate: f64,
     /// Standard deviation of the sample interval, s.
@@ -32,7 +32,7 @@ impl Meter {
         self.samples += 1;
         let times = &mut self.times[side as usize];
         times.push_back(time);
-        while times.len() > MAX_TIMES || times.front().is_some_and(|first| time - first > WINDOW) {
+        while times.len() > MAX_SAMPLE_TIMES || times.front().is_some_and(|first| time - first > RATE_WINDOW) {
             times.pop_front();
         }
     }
@@ -44,14 +44,15 @@ impl Meter {
 
     /// Rate and jitter of the hand with the most samples; `None` with fewer than two samples in the window, and after
     /// silence.
-    pub fn pace(&self, now: f64) -> Option<Pace> {
-        self.last().filter(|last| now - last <= SILENT)?;
-        let recent = |times: &VecDeque<f64>| times.iter().copied().filter(|t| now - t <= WINDOW).collect::<Vec<_>>();
+    pub fn pace(&self, now: f64) -> Option<SampleRate> {
+        self.last().filter(|last| now - last <= SILENT_AFTER)?;
+        let recent =
+            |times: &VecDeque<f64>| times.iter().copied().filter(|t| now - t <= RATE_WINDOW).collect::<Vec<_>>();
         let times = self.times.iter().map(recent).max_by_key(Vec::len)?;
         let count = times.len().checked_sub(1).filter(|count| *count > 0)? as f64;
         let mean = (times.last()? - times.first()?) / count;
         let square = times.windows(2).map(|pair| (pair[1] - pair[0] - mean).powi(2)).sum::<f64>() / count;
-        (mean > 0.0).then(|| Pace { rate: 1.0 / mean, jitter: square.sqrt() })
+        (mean > 0.0).then(|| SampleRate { rate: 1.0 / mean, jitter: square.sqrt() })
     }
 }
 

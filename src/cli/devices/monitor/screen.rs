@@ -11,29 +11,29 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph, Widget, Wrap};
 
-use super::view::{View, degrees_about_axes};
+use super::view::{MonitorView, degrees_about_axes};
 use crate::assets::SensorMap;
 use crate::cli::terminal;
 use crate::devices::{SourceSample, SourceState};
 use crate::tracking::{Angle, AngleKind, Finger, Side};
 
 /// Columns of the name of a sensor, of the bar of its bend, and of all in its row but the bar of the raw value.
-const NAME: usize = 18;
+const NAME_COLUMNS: usize = 18;
 const BEND: usize = 12;
-const FIXED: usize = NAME + 1 + 1 + 5 + 3 + BEND + 5;
+const FIXED: usize = NAME_COLUMNS + 1 + 1 + 5 + 3 + BEND + 5;
 /// Columns of the bar of a raw value, at least and at most.
-const RAW: (usize, usize) = (8, 64);
+const RAW_COLUMNS: (usize, usize) = (8, 64);
 /// Columns from which two hands are shown side by side.
 const WIDE: u16 = 150;
 
-/// Whether colours are wanted: all but those who set `NO_COLOR`.
+/// Whether to use colours: yes unless `NO_COLOR` is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colours {
+pub enum ColourChoice {
     Off,
     On,
 }
 
-impl Colours {
+impl ColourChoice {
     /// By the environment.
     pub fn wanted() -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -54,7 +54,7 @@ const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
 /// The terminal of stdout.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
-    colours: Colours,
+    colours: ColourChoice,
 }
 
 impl Screen {
@@ -62,11 +62,11 @@ impl Screen {
     pub fn begin() -> io::Result<Self> {
         let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         terminal.clear()?;
-        Ok(Self { terminal, colours: Colours::wanted() })
+        Ok(Self { terminal, colours: ColourChoice::wanted() })
     }
 
     /// Draws a frame, at the present size of the terminal.
-    pub fn draw(&mut self, view: &View<'_>) -> io::Result<()> {
+    pub fn draw(&mut self, view: &MonitorView<'_>) -> io::Result<()> {
         let colours = self.colours;
         let drawn = self.terminal.draw(|frame| {
             let area = frame.area();
@@ -80,7 +80,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // The shell goes on below the last frame. There is nowhere left to report a failure.
+        // The shell continues below the last frame. A failure cannot be reported any more.
         let _ = writeln!(io::stdout());
     }
 }
@@ -89,9 +89,9 @@ fn span(text: impl AsRef<str>, style: Style) -> Span<'static> {
     Span::styled(terminal::plain(text.as_ref()).into_owned(), style)
 }
 
-impl View<'_> {
+impl MonitorView<'_> {
     /// Draws everything into an area: the device, its hands, a line of help.
-    pub fn render(&self, area: Rect, buffer: &mut Buffer, colours: Colours) {
+    pub fn render(&self, area: Rect, buffer: &mut Buffer, colours: ColourChoice) {
         let head = self.head(colours);
         // Long lines of the head are wrapped: an error must be read to its end.
         let inside = usize::from(area.width.saturating_sub(2)).max(1);
@@ -113,7 +113,7 @@ impl View<'_> {
     }
 
     /// Port, state, errors and hint.
-    fn head(&self, colours: Colours) -> Vec<Line<'static>> {
+    fn head(&self, colours: ColourChoice) -> Vec<Line<'static>> {
         let state = match self.state {
             SourceState::Streaming => Color::Green,
             SourceState::Lost(_) => Color::Red,
@@ -138,8 +138,8 @@ impl View<'_> {
         lines
     }
 
-    /// Draws the hands that are there, side by side if there is room; returns how many lines did not fit.
-    fn render_hands(&self, area: Rect, buffer: &mut Buffer, colours: Colours) -> usize {
+    /// Draws the connected hands, side by side if there is room; returns the number of lines that did not fit.
+    fn render_hands(&self, area: Rect, buffer: &mut Buffer, colours: ColourChoice) -> usize {
         let hands: Vec<_> = [Side::Left, Side::Right]
             .into_iter()
             .zip(self.newest)
@@ -163,18 +163,19 @@ impl View<'_> {
         hidden
     }
 
-    fn hand(&self, sample: &SourceSample, width: usize, colours: Colours) -> Vec<Line<'static>> {
+    fn hand(&self, sample: &SourceSample, width: usize, colours: ColourChoice) -> Vec<Line<'static>> {
         let mut lines: Vec<Line<'static>> =
             self.place(sample).into_iter().map(|text| Line::from(span(text, Style::new()))).collect();
-        let raw = width.saturating_sub(FIXED).clamp(RAW.0, RAW.1);
+        let raw = width.saturating_sub(FIXED).clamp(RAW_COLUMNS.0, RAW_COLUMNS.1);
         if !sample.flex.is_empty() {
-            let head = format!("{:<NAME$} {:<raw$} {:>5}   {:<BEND$}", "sensor", "raw (0 flat, 1 fist)", "", "bend");
+            let head =
+                format!("{:<NAME_COLUMNS$} {:<raw$} {:>5}   {:<BEND$}", "sensor", "raw (0 flat, 1 fist)", "", "bend");
             lines.push(Line::from(span(head, colours.dim())));
         }
         for (sensor, value) in sample.flex.iter() {
             let map = self.profile.sensors.iter().find(|map| map.sensor == sensor);
             let mut spans = vec![
-                span(format!("{:<NAME$} ", sensor.name()), Style::new()),
+                span(format!("{:<NAME_COLUMNS$} ", sensor.name()), Style::new()),
                 span(raw_bar(value, map, raw), colours.of(Color::Cyan)),
                 span(format!(" {value:5.3}   "), Style::new()),
             ];
@@ -258,9 +259,9 @@ mod tests {
     }
 
     /// What a terminal of a size shows.
-    fn drawn(view: &View<'_>, columns: u16, rows: u16) -> String {
+    fn drawn(view: &MonitorView<'_>, columns: u16, rows: u16) -> String {
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
-        view.render(buffer.area, &mut buffer, Colours::On);
+        view.render(buffer.area, &mut buffer, ColourChoice::On);
         let row = |y: u16| (0..columns).map(|x| buffer[(x, y)].symbol().to_string()).collect::<String>();
         (0..rows).map(row).collect::<Vec<_>>().join("\n")
     }
@@ -281,7 +282,7 @@ mod tests {
         let decode =
             DecodeStatistics { bytes: 900, packets: 99, bad_checksums: 1, skipped_bytes: 9, resynchronisations: 1 };
         let hint = Some("the speed is wrong".to_string());
-        let view = View {
+        let view = MonitorView {
             profile: &profile,
             now: 2.0,
             state: SourceState::Streaming,
@@ -317,7 +318,7 @@ mod tests {
             view.render(buffer.area, &mut buffer, colours);
             buffer.content.iter().any(|cell| cell.fg == Color::Green)
         };
-        assert!(colours(Colours::On) && !colours(Colours::Off));
+        assert!(colours(ColourChoice::On) && !colours(ColourChoice::Off));
         let json = view.as_json();
         assert_eq!((&json["hands"]["right"]["raw"]["index"], &json["hands"]["left"]), (&json!(0.5), &Value::Null));
         assert!(view.as_line().contains("index 0.500 0.25") && !view.as_line().contains('\n'));

@@ -1,11 +1,11 @@
 use serde_json::{Map, Value, json};
 
-use super::view::{View, degrees_about_axes};
+use super::view::{MonitorView, degrees_about_axes};
 use crate::devices::SourceSample;
 use crate::protocol::FlexReading;
 use crate::tracking::Angle;
 
-impl View<'_> {
+impl MonitorView<'_> {
     /// All data on one line.
     pub fn as_line(&self) -> String {
         let state = &self.state;

@@ -4,7 +4,7 @@ use crate::devices::{SourceSample, SourceState, SourceStatistics};
 use crate::math::Quat;
 
 /// Everything there is to show.
-pub struct View<'a> {
+pub struct MonitorView<'a> {
     pub profile: &'a DeviceProfile,
     /// s since the start.
     pub now: f64,
@@ -17,7 +17,7 @@ pub struct View<'a> {
     pub buttons: &'a [String],
 }
 
-impl View<'_> {
+impl MonitorView<'_> {
     /// The age of the newest sample, s.
     pub fn age(&self) -> Option<f64> {
         self.meter.last().map(|last| (self.now - last).max(0.0))

@@ -6,7 +6,7 @@ pub fn draw(shots: &[&Snapshot]) -> anyhow::Result<Vec<u8>> {
     const COLUMNS: usize = 5;
     let figures: Vec<_> = shots.iter().map(|shot| figure(shot)).collect();
     let pictures = crate::viewer::draw_all(&figures)?;
-    let (width, height) = (SIZE.0 as usize, SIZE.1 as usize);
+    let (width, height) = (PICTURE_SIZE.0 as usize, PICTURE_SIZE.1 as usize);
     let rows = pictures.len().div_ceil(COLUMNS);
     let mut pixels = vec![255; 3 * COLUMNS * width * rows * height];
     for (i, picture) in pictures.iter().enumerate() {
@@ -25,7 +25,7 @@ pub fn draw(_shots: &[&Snapshot]) -> anyhow::Result<Vec<u8>> {
 }
 
 #[cfg(feature = "viewer")]
-const SIZE: (u32, u32) = (320, 256);
+const PICTURE_SIZE: (u32, u32) = (320, 256);
 
 /// The deformed object with its mesh, coloured by displacement, its anchor points, and the tool.
 #[cfg(feature = "viewer")]
@@ -66,5 +66,5 @@ fn figure(shot: &Snapshot) -> crate::viewer::Figure {
         (ANCHOR, "anchor points".into()),
     ];
     let legend = Legend { caption: vec![shot.title.clone()], keys, ..Legend::default() };
-    Figure { lines: vec![edges], size: SIZE, legend, ..Figure::new(vec![object, tool, marks], camera) }
+    Figure { lines: vec![edges], size: PICTURE_SIZE, legend, ..Figure::new(vec![object, tool, marks], camera) }
 }

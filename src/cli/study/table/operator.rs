@@ -4,12 +4,12 @@ use crate::problem::ContactProblem;
 
 const LEGS: usize = 4;
 /// Directions of a contact: the normal and two tangents.
-const DIRECTIONS: usize = 3;
+const CONTACT_DIRECTIONS: usize = 3;
 /// Colours of the directions: red, blue and green.
-const COLOURS: [[f64; 3]; DIRECTIONS] = [[1.0, 0.15, 0.1], [0.2, 0.35, 1.0], [0.1, 0.9, 0.2]];
+const COLOURS: [[f64; 3]; CONTACT_DIRECTIONS] = [[1.0, 0.15, 0.1], [0.2, 0.35, 1.0], [0.1, 0.9, 0.2]];
 /// Pixels per entry, and between two operators.
-const PIXELS: usize = 4;
-const GAP: usize = 16;
+const ENTRY_PIXELS: usize = 4;
+const OPERATOR_GAP: usize = 16;
 /// Decades from the brightest entry to black.
 const DECADES: f64 = 2.5;
 
@@ -21,7 +21,7 @@ pub struct Operator {
 }
 
 /// Coupling of the legs: norm of the blocks between legs, relative to those within a leg.
-pub struct Coupling {
+pub struct LegCoupling {
     /// Adjacent legs.
     pub side_by_side: f64,
     /// Diagonally opposite legs.
@@ -45,7 +45,7 @@ impl Operator {
 
     /// Row of a direction of a contact of a leg.
     fn row(&self, leg: usize, direction: usize, contact: usize) -> usize {
-        DIRECTIONS * (leg * self.contacts() / LEGS + contact) + direction
+        CONTACT_DIRECTIONS * (leg * self.contacts() / LEGS + contact) + direction
     }
 
     /// Norm of the block between two legs over some directions.
@@ -60,7 +60,7 @@ impl Operator {
     }
 
     /// Coupling of the legs.
-    pub fn coupling(&self) -> Coupling {
+    pub fn coupling(&self) -> LegCoupling {
         const SIDE_BY_SIDE: [(usize, usize); 4] = [(0, 1), (2, 3), (0, 2), (1, 3)];
         const DIAGONAL: [(usize, usize); 2] = [(0, 3), (1, 2)];
         let mean = |pairs: &[(usize, usize)], directions: &[usize]| {
@@ -70,7 +70,7 @@ impl Operator {
             };
             pairs.iter().map(part).sum::<f64>() / pairs.len() as f64
         };
-        Coupling {
+        LegCoupling {
             side_by_side: mean(&SIDE_BY_SIDE, &[0, 1, 2]),
             diagonal: mean(&DIAGONAL, &[0, 1, 2]),
             normals: mean(&SIDE_BY_SIDE, &[0]),
@@ -86,7 +86,7 @@ impl Operator {
     /// each pair of directions is one area.
     fn at(&self, place: usize) -> (usize, usize) {
         let per_leg = self.contacts() / LEGS;
-        let (leg, within) = (place / (DIRECTIONS * per_leg), place % (DIRECTIONS * per_leg));
+        let (leg, within) = (place / (CONTACT_DIRECTIONS * per_leg), place % (CONTACT_DIRECTIONS * per_leg));
         let direction = within / per_leg;
         (self.row(leg, direction, within % per_leg), direction)
     }
@@ -95,18 +95,18 @@ impl Operator {
 /// Operators side by side, a square of pixels per entry (Duriez 2006, fig. 9 and 11). Entries between two normals are
 /// red, between tangents blue and green, mixed otherwise; brightness is the logarithm of the magnitude.
 pub fn picture(operators: &[Operator]) -> anyhow::Result<Vec<u8>> {
-    let side = operators.iter().map(|o| o.problem.rows()).max().unwrap_or(0) * PIXELS;
-    let width = operators.len() * (side + GAP) + GAP;
-    let height = side + 2 * GAP;
+    let side = operators.iter().map(|o| o.problem.rows()).max().unwrap_or(0) * ENTRY_PIXELS;
+    let width = operators.len() * (side + OPERATOR_GAP) + OPERATOR_GAP;
+    let height = side + 2 * OPERATOR_GAP;
     let largest = operators.iter().map(Operator::largest).fold(0.0, f64::max);
     let mut pixels = vec![40; 3 * width * height];
     for (i, operator) in operators.iter().enumerate() {
-        let left = GAP + i * (side + GAP);
-        for y in 0..operator.problem.rows() * PIXELS {
-            for x in 0..operator.problem.rows() * PIXELS {
-                let ((row, d), (column, e)) = (operator.at(y / PIXELS), operator.at(x / PIXELS));
+        let left = OPERATOR_GAP + i * (side + OPERATOR_GAP);
+        for y in 0..operator.problem.rows() * ENTRY_PIXELS {
+            for x in 0..operator.problem.rows() * ENTRY_PIXELS {
+                let ((row, d), (column, e)) = (operator.at(y / ENTRY_PIXELS), operator.at(x / ENTRY_PIXELS));
                 let brightness = brightness(operator.problem.w(row, column), largest);
-                let start = 3 * ((y + GAP) * width + left + x);
+                let start = 3 * ((y + OPERATOR_GAP) * width + left + x);
                 for channel in 0..3 {
                     let colour = 0.5 * (COLOURS[d][channel] + COLOURS[e][channel]);
                     pixels[start + channel] = (255.0 * brightness * colour).round() as u8;
@@ -131,7 +131,7 @@ mod tests {
     fn every_row_has_one_place() {
         let operator = Operator::new(Build::Plain).expect("a table on the floor");
         let mut rows: Vec<usize> = (0..operator.problem.rows()).map(|place| operator.at(place).0).collect();
-        assert!((0..rows.len()).all(|place| operator.at(place).0 % DIRECTIONS == operator.at(place).1));
+        assert!((0..rows.len()).all(|place| operator.at(place).0 % CONTACT_DIRECTIONS == operator.at(place).1));
         rows.sort_unstable();
         assert!(rows.iter().enumerate().all(|(i, row)| i == *row));
     }

@@ -15,7 +15,7 @@ fn every_shipped_glove_can_be_calibrated_and_its_file_read() {
         let device = load_device(Path::new(&base)).unwrap_or_else(|p| panic!("{p}"));
         let sensors: Vec<Sensor> = device.sensors.iter().map(|map| map.sensor).collect();
         let mut user = User::new(sensors.clone(), 0.002, 42);
-        let found = user.calibrate(Step::full(&sensors)).unwrap_or_else(|r| panic!("{name}: {r:?}"));
+        let found = user.calibrate(PoseStep::full(&sensors)).unwrap_or_else(|r| panic!("{name}: {r:?}"));
         let text = UserProfile { base: &base, device: &device.name, user: "ada", port: None, sensors: &found }.text();
         let file = std::env::temp_dir().join(format!("fingerpad-calibrated-{name}-{}.toml", std::process::id()));
         std::fs::write(&file, &text).expect("a file");
@@ -27,7 +27,7 @@ fn every_shipped_glove_can_be_calibrated_and_its_file_read() {
         user.noise = 0.0;
         for _ in 0..40 {
             let bends: Vec<f64> =
-                sensors.iter().map(|s| if Part::must_move(*s) { user.random.unit() } else { 0.0 }).collect();
+                sensors.iter().map(|s| if SensorPart::must_move(*s) { user.random.unit() } else { 0.0 }).collect();
             let raw = user.reading(&bends);
             let bent = map.bends(&raw);
             for one in &found {
@@ -48,7 +48,7 @@ fn every_shipped_glove_can_be_calibrated_and_its_file_read() {
 #[test]
 fn a_profile_reads_well_and_is_toml() {
     let mut user = User::new(curls(), 0.004, 11);
-    let found = user.calibrate(Step::full(&curls())).expect("a good hand");
+    let found = user.calibrate(PoseStep::full(&curls())).expect("a good hand");
     let profile = UserProfile {
         base: "5dt-5.toml",
         device: "5DT Data Glove 5",

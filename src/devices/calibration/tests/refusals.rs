@@ -4,8 +4,8 @@ use super::*;
 
 /// A calibration that has taken the flat hand and the fist.
 fn after_fist(user: &mut User) -> Calibration {
-    let mut calibration = Calibration::new(user.sensors.clone(), Step::full(&user.sensors.clone()));
-    for step in [Step::Flat, Step::Fist] {
+    let mut calibration = Calibration::new(user.sensors.clone(), PoseStep::full(&user.sensors.clone()));
+    for step in [PoseStep::Flat, PoseStep::Fist] {
         assert_eq!(calibration.current(), Some(step));
         let readings = user.readings(&calibration, step);
         calibration.take(&readings).expect("a good hand");
@@ -18,24 +18,24 @@ fn a_rejected_step_is_repeated_and_others_are_kept() {
     let mut user = User::new(curls(), 0.002, 3);
     let mut calibration = after_fist(&mut user);
     // The index finger stays bent.
-    let mut bends = user.bends(Step::ThumbIn);
+    let mut bends = user.bends(PoseStep::ThumbIn);
     bends[1] = 0.9;
     let wrong: Vec<_> = (0..200).map(|_| user.reading(&bends)).collect();
     let refusals = calibration.take(&wrong).expect_err("not the pose");
-    assert_eq!((calibration.current(), calibration.progress().done), (Some(Step::ThumbIn), 2));
+    assert_eq!((calibration.current(), calibration.progress().done), (Some(PoseStep::ThumbIn), 2));
     let text = refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     assert!(text.starts_with("index finger: bent to ") && text.contains("where it should be straight"), "{text}");
-    let right = user.readings(&calibration, Step::ThumbIn);
+    let right = user.readings(&calibration, PoseStep::ThumbIn);
     assert_eq!(calibration.take(&right).map(|p| p.done), Ok(3));
     calibration.back();
-    assert_eq!(calibration.current(), Some(Step::ThumbIn));
+    assert_eq!(calibration.current(), Some(PoseStep::ThumbIn));
 }
 
 #[test]
 fn a_straight_thumb_is_reported() {
     let mut user = User::new(curls(), 0.002, 4);
     let mut calibration = after_fist(&mut user);
-    let flat = user.readings(&calibration, Step::Flat);
+    let flat = user.readings(&calibration, PoseStep::Flat);
     let refusals = calibration.take(&flat).expect_err("the flat hand again");
     assert_eq!(refusals.len(), 1, "{refusals:?}");
     assert_eq!(refusals[0].sensor, Some(Sensor::Curl(Finger::Thumb)));
@@ -45,8 +45,8 @@ fn a_straight_thumb_is_reported() {
 #[test]
 fn a_missing_fist_is_one_rejection() {
     let mut user = User::new(curls(), 0.002, 5);
-    let mut calibration = Calibration::new(curls(), Step::full(&curls()));
-    let flat = user.readings(&calibration, Step::Flat);
+    let mut calibration = Calibration::new(curls(), PoseStep::full(&curls()));
+    let flat = user.readings(&calibration, PoseStep::Flat);
     calibration.take(&flat).expect("a flat hand");
     let refusals = calibration.take(&flat).expect_err("no fist");
     assert_eq!(refusals.len(), 1, "{refusals:?}");
@@ -56,8 +56,8 @@ fn a_missing_fist_is_one_rejection() {
 #[test]
 fn noise_drift_and_silence_are_distinguished() {
     let mut user = User::new(curls(), 0.002, 6);
-    let calibration = Calibration::new(curls(), Step::full(&curls()));
-    let flat = user.readings(&calibration, Step::Flat);
+    let calibration = Calibration::new(curls(), PoseStep::full(&curls()));
+    let flat = user.readings(&calibration, PoseStep::Flat);
     let ring = Sensor::Curl(Finger::Ring);
     let refused = |change: &dyn Fn(usize, f64) -> Option<f64>| {
         let spoil = |(i, reading): (usize, &FlexReading)| {
@@ -97,7 +97,7 @@ fn a_span_within_the_noise_is_refused() {
     let mut user = User::new(curls(), 0.012, 8);
     user.span[2] = 0.08;
     user.crosstalk[2] = vec![0.0; 5];
-    let refusals = user.calibrate(Step::full(&curls())).expect_err("noise");
+    let refusals = user.calibrate(PoseStep::full(&curls())).expect_err("noise");
     assert_eq!(refusals.len(), 1, "{refusals:?}");
     assert!(matches!(refusals[0].reason, Reason::Buried { .. }), "{refusals:?}");
     assert!(refusals[0].to_string().starts_with("middle finger: "), "{}", refusals[0]);

@@ -1,0 +1,239 @@
+//! The haptic loop in its own thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::error::Error;
+use crate::body::BodyId;
+use crate::contact::ToolProblem;
+use crate::haptics::{BridgeServer, DeviceSample, HapticOptions, LoopStatistics, Reader, Wrench, Writer, latest};
+use crate::math::Vec3;
+use crate::sim::two_rate::{FastTool, HapticReport, HapticSide, LiveLoop, SceneSide, ToolReport};
+use crate::sim::{StepReport, World};
+
+/// Part of the period that the solver may take.
+const BUDGET: f64 = 0.5;
+
+/// Delay, in periods, after which the loop restarts from the clock instead of catching up.
+pub(super) const MAX_LATE_PERIODS: f64 = 3.0;
+
+/// Steps of the loop between two updates of its figures.
+pub(super) const FIGURES: u64 = 50;
+
+/// A device that is read and written by the haptic thread. Neither call may wait.
+pub trait HapticLink: Send {
+    /// The newest sample since the last call, at the time `now` of the loop, s.
+    fn receive(&mut self, now: f64) -> Option<DeviceSample>;
+
+    /// Sends a wrench.
+    fn send(&mut self, wrench: &Wrench);
+}
+
+impl HapticLink for Box<dyn HapticLink> {
+    fn receive(&mut self, now: f64) -> Option<DeviceSample> {
+        (**self).receive(now)
+    }
+
+    fn send(&mut self, wrench: &Wrench) {
+        (**self).send(wrench);
+    }
+}
+
+impl HapticLink for BridgeServer {
+    fn receive(&mut self, _now: f64) -> Option<DeviceSample> {
+        BridgeServer::receive(self)
+    }
+
+    fn send(&mut self, wrench: &Wrench) {
+        BridgeServer::send(self, wrench);
+    }
+}
+
+/// A haptic loop beside a scene that the caller steps. Both exchange the newest problem and the newest state of the tool through triple buffers and never wait
+/// for each other. Stopping or dropping ends the thread and leaves the device without force.
+pub struct HapticThread {
+    scene: SceneSide,
+    problems: Writer<ToolProblem>,
+    reports: Reader<ToolReport>,
+    figures: Reader<HapticReport>,
+    /// The newest figures, and the wrench last sent to the device.
+    newest: (HapticReport, Wrench),
+    /// Number of the newest problem, and the force on the tool in it.
+    solved: (u64, Vec3),
+    /// Forces of both loops.
+    forces: LoopStatistics,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<HapticReport>>,
+}
+
+impl HapticThread {
+    /// Couples a frame of a body to a device and starts the loop. `None` if the body cannot be a tool.
+    pub fn start(
+        world: &mut World,
+        tool: BodyId,
+        frame: usize,
+        options: HapticOptions,
+        link: impl HapticLink + 'static,
+    ) -> Result<Option<Self>, Error> {
+        let Some(scene) = SceneSide::new(world, tool, frame) else { return Ok(None) };
+        let Some(body) = world.bodies.get(tool) else { return Ok(None) };
+        let fast = FastTool::new(body, frame, world.parameters.gravity);
+        let first = fast.report();
+        let side = HapticSide::new(options, fast);
+        let (problems, newest) = latest(&ToolProblem::default());
+        let (reporter, reports) = latest(&first);
+        let no_figures = side.figures();
+        let (noted, figures) = latest(&no_figures);
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        let period = options.period;
+        let thread = std::thread::Builder::new()
+            .name("haptics".into())
+            .spawn(move || Loop { side, newest, reporter, noted, link, period, good: first }.run(&asked))
+            .map_err(|error| Error::Thread { name: "the haptic loop".into(), error })?;
+        Ok(Some(Self {
+            scene,
+            problems,
+            reports,
+            figures,
+            newest: (no_figures, Wrench::default()),
+            solved: (0, Vec3::zeros()),
+            forces: LoopStatistics::new(period),
+            stop,
+            thread: Some(thread),
+        }))
+    }
+
+    /// One step of the scene with the newest state of the tool; its contact problem goes to the loop.
+    pub fn step(&mut self, world: &mut World) -> StepReport {
+        let (scene, report, solved) = (&mut self.scene, self.reports.read(), &mut self.solved);
+        // The forces of both loops for the same problem.
+        if report.problem == solved.0 && solved.0 > 0 {
+            self.forces.compare(&report.force, &solved.1);
+        }
+        self.newest = (*self.figures.read(), report.sent);
+        let mut done = None;
+        self.problems.fill(|problem| {
+            done = Some(scene.step(world, report, problem));
+            *solved = (problem.number, problem.force_on_tool(&problem.forces));
+        });
+        match done {
+            Some(done) => done,
+            None => world.step(),
+        }
+    }
+
+    /// The newest state of the tool.
+    pub fn report(&mut self) -> &ToolReport {
+        self.reports.read()
+    }
+
+    /// The figures at the last step of the scene.
+    pub fn figures(&self) -> HapticReport {
+        let (forces, mut figures) = (self.forces.report(), self.newest.0);
+        figures.periods.force_difference = forces.force_difference;
+        figures.periods.peak_force = forces.peak_force;
+        figures
+    }
+
+    /// Ends the loop and returns its figures.
+    ///
+    /// # Panics
+    ///
+    /// If the thread has panicked.
+    pub fn stop(mut self) -> Option<HapticReport> {
+        self.stop.store(true, Ordering::Release);
+        match self.thread.take()?.join() {
+            Ok(report) => Some(report),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl std::fmt::Debug for HapticThread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HapticThread").field("figures", &self.newest.0).finish_non_exhaustive()
+    }
+}
+
+impl LiveLoop for HapticThread {
+    fn step(&mut self, world: &mut World) -> StepReport {
+        HapticThread::step(self, world)
+    }
+
+    fn figures(&self) -> HapticReport {
+        HapticThread::figures(self)
+    }
+
+    fn sent_wrench(&self) -> Wrench {
+        self.newest.1
+    }
+}
+
+impl Drop for HapticThread {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was reported by the panic hook.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread owns.
+struct Loop<L> {
+    side: HapticSide,
+    newest: Reader<ToolProblem>,
+    reporter: Writer<ToolReport>,
+    noted: Writer<HapticReport>,
+    link: L,
+    period: f64,
+    /// The last finite state of the tool.
+    good: ToolReport,
+}
+
+impl<L: HapticLink> Loop<L> {
+    fn run(mut self, stop: &AtomicBool) -> HapticReport {
+        let start = Instant::now();
+        let (mut due, mut arrived, mut number, mut steps) = (0.0, 0.0, 0, 0);
+        while !stop.load(Ordering::Acquire) {
+            let now = start.elapsed().as_secs_f64();
+            if now < due {
+                std::thread::sleep(Duration::from_secs_f64(due - now));
+                continue;
+            }
+            due = if now - due > MAX_LATE_PERIODS * self.period { now } else { due } + self.period;
+            let sample = self.link.receive(now);
+            let problem = self.newest.read();
+            if problem.number != number {
+                (number, arrived) = (problem.number, now);
+            }
+            // The problem is as old as it has been here; the clocks of scene and loop need not agree.
+            let scene_time = problem.time + (now - arrived);
+            let began = Instant::now();
+            let budget = BUDGET * self.period;
+            let go_on = || began.elapsed().as_secs_f64() < budget;
+            let output = self.side.step(problem, sample.as_ref(), [now, scene_time], self.period, go_on);
+            if self.side.tool.is_finite() {
+                self.link.send(&output.device);
+                self.side.tool.fill_report(&mut self.good);
+                let tool = &self.side.tool;
+                self.reporter.fill(|report| {
+                    tool.fill_report(report);
+                    report.sent = output.device;
+                });
+            } else {
+                self.link.send(&Wrench::default());
+                self.side.tool.reset(&*self.good.body);
+            }
+            steps += 1;
+            if steps % FIGURES == 0 {
+                self.noted.write(self.side.figures());
+            }
+        }
+        self.link.send(&Wrench::default());
+        self.side.figures()
+    }
+}
