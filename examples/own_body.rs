@@ -24,6 +24,8 @@ struct Button {
     change: f64,
 }
 
+fingerpad::saved_fields!(Button: height, rate);
+
 impl Part for Button {
     fn dofs(&self) -> usize {
         1

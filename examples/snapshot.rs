@@ -1,8 +1,13 @@
-//! Branch a world and compare two friction laws: both branches start from the same state, and nothing else differs.
+//! Branch a world and compare two friction laws: both branches start from the same state, and nothing else differs. Then save the state, build
+//! the world again, and go on from there.
 
-use fingerpad::assets::load_builtin_scene;
+use fingerpad::assets::{Scene, load_builtin_scene};
 use fingerpad::problem::FrictionModel;
-use fingerpad::sim::World;
+use fingerpad::sim::{World, WorldState};
+
+fn scene() -> Result<Scene, Box<dyn std::error::Error>> {
+    Ok(load_builtin_scene("ball", &[]).expect("a shipped scene")?)
+}
 
 /// Steps a branch, and returns the height of the ball, m, and the normal force of the hand on it, N.
 fn go_on(mut world: World, law: FrictionModel, steps: u32) -> (f64, f64) {
@@ -17,7 +22,7 @@ fn go_on(mut world: World, law: FrictionModel, steps: u32) -> (f64, f64) {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut scene = load_builtin_scene("ball", &[]).expect("a shipped scene")?;
+    let mut scene = scene()?;
     // Until the hand has closed around the ball.
     while scene.world.time() < 1.2 {
         scene.feed();
@@ -29,8 +34,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (height, force) = go_on(scene.world.clone(), law, 30);
         println!("{:<12} after 0.3 s: ball at {:.3} mm, {force:.3} N", law.name(), 1e3 * height);
     }
-    let again = go_on(scene.world.clone(), FrictionModel::ALL[0], 30);
-    assert_eq!(again, go_on(scene.world.clone(), FrictionModel::ALL[0], 30), "a branch can be repeated exactly");
     assert_eq!(scene.world.state_hash(), before, "branches do not change the world they came from");
+
+    // The state without the model, for a file or another process. The world is built from the scene again.
+    let bytes = scene.world.save_state().to_bytes();
+    let mut again = self::scene()?;
+    again.world.restore(&WorldState::from_bytes(&bytes)?)?;
+    let exact = FrictionModel::ALL[0];
+    assert_eq!(go_on(again.world, exact, 30), go_on(scene.world, exact, 30), "to the bit");
+    println!("restored from {} kB: the same", bytes.len() / 1000);
     Ok(())
 }

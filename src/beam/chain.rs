@@ -70,35 +70,21 @@ pub struct BeamChain {
     pub(super) iterations: usize,
 }
 
+crate::saved_fields!(
+    BeamChain: position, orientation, velocity, spin, inertia_world, end_velocity, load, guide
+);
+
 impl BeamChain {
     /// A chain at rest in its undeformed shape.
     pub fn new(description: &BeamDescription) -> Result<Self, BeamError> {
         description.check()?;
-        let (nodes, material) = (&description.nodes, &description.material);
+        let nodes = &description.nodes;
         let frames = frames(nodes, &description.up)?;
         let n = nodes.len();
         if n - 1 > super::MOST_BEAMS {
             return Err(BeamError::Count { count: n - 1, most: super::MOST_BEAMS });
         }
-        let [from, to] = description.sections;
-        let section = |s: f64| from.towards(&to, s);
-        let beams = (n - 1) as f64;
-        let (mut elements, mut mass, mut inertia) = (Vec::new(), vec![0.0; n], vec![Vec3::zeros(); n]);
-        for i in 0..n - 1 {
-            // Gauss points of the element.
-            let at = |x: f64| section((i as f64 + x) / beams).map(|s| s.properties(material.poisson));
-            let points = [at(0.5 - 0.5 / 3f64.sqrt())?, at(0.5 + 0.5 / 3f64.sqrt())?];
-            let pair: [NodePose; 2] = [(&nodes[i], &frames[i]), (&nodes[i + 1], &frames[i + 1])];
-            let element = BeamElement::new(pair, &points, material);
-            for (side, x) in [(0, 0.25), (1, 0.75)] {
-                let half = 0.5 * material.density * element.length();
-                let s = at(x)?;
-                mass[i + side] += half * s.area;
-                inertia[i + side] += half * Vec3::new(s.about_y + s.about_z, s.about_y, s.about_z);
-            }
-            elements.push(element);
-        }
-        let radii = (0..n).map(|i| section(i as f64 / beams).map(|s| s.contact_radius())).collect::<Result<_, _>>()?;
+        let Lumped { elements, mass, inertia, radii } = Lumped::new(description, &frames)?;
         let strains = elements
             .iter()
             .enumerate()
@@ -192,11 +178,6 @@ impl BeamChain {
     /// How the ends are held.
     pub fn ends(&self) -> [End; 2] {
         self.ends
-    }
-
-    /// Holds or releases an end: 0 is the first node, 1 the last.
-    pub fn set_end(&mut self, end: usize, how: End) {
-        self.ends[end] = how;
     }
 
     /// The velocity with which a held end moves: linear, then angular.
@@ -353,6 +334,41 @@ impl BeamChain {
         let positions = self.position.iter().flat_map(|p| p.iter());
         let turns = self.orientation.iter().flat_map(|q| q.coords.iter());
         positions.chain(turns).chain(self.velocity.iter().flat_map(|v| v.iter())).all(|x| x.is_finite())
+    }
+}
+
+/// The elements of a chain, the mass and inertia that they give to the nodes, and the contact radius there.
+struct Lumped {
+    elements: Vec<BeamElement>,
+    mass: Vec<f64>,
+    inertia: Vec<Vec3>,
+    radii: Vec<f64>,
+}
+
+impl Lumped {
+    fn new(description: &BeamDescription, frames: &[Quat]) -> Result<Self, BeamError> {
+        let (nodes, material) = (&description.nodes, &description.material);
+        let n = nodes.len();
+        let [from, to] = description.sections;
+        let section = |s: f64| from.towards(&to, s);
+        let beams = (n - 1) as f64;
+        let (mut elements, mut mass, mut inertia) = (Vec::new(), vec![0.0; n], vec![Vec3::zeros(); n]);
+        for i in 0..n - 1 {
+            // Gauss points of the element.
+            let at = |x: f64| section((i as f64 + x) / beams).map(|s| s.properties(material.poisson));
+            let points = [at(0.5 - 0.5 / 3f64.sqrt())?, at(0.5 + 0.5 / 3f64.sqrt())?];
+            let pair: [NodePose; 2] = [(&nodes[i], &frames[i]), (&nodes[i + 1], &frames[i + 1])];
+            let element = BeamElement::new(pair, &points, material);
+            for (side, x) in [(0, 0.25), (1, 0.75)] {
+                let half = 0.5 * material.density * element.length();
+                let s = at(x)?;
+                mass[i + side] += half * s.area;
+                inertia[i + side] += half * Vec3::new(s.about_y + s.about_z, s.about_y, s.about_z);
+            }
+            elements.push(element);
+        }
+        let radii = (0..n).map(|i| section(i as f64 / beams).map(|s| s.contact_radius())).collect::<Result<_, _>>()?;
+        Ok(Self { elements, mass, inertia, radii })
     }
 }
 

@@ -131,6 +131,8 @@ impl BeamBody {
     }
 }
 
+crate::saved_fields!(BeamBody: chain, touched, self_contact);
+
 impl Part for BeamBody {
     fn dofs(&self) -> usize {
         6 * self.chain.nodes()

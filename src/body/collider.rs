@@ -63,7 +63,7 @@ pub struct ElasticSurface {
 }
 
 /// Force on a point of the surface of a body in the last step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SurfaceLoad {
     /// Position, m.
     pub place: Vec3,
@@ -72,6 +72,8 @@ pub struct SurfaceLoad {
     /// Pressure, Pa; zero for a point without an area.
     pub pressure: f64,
 }
+
+crate::saved_fields!(SurfaceLoad: place, force, pressure);
 
 /// An axis-aligned box in the world.
 #[derive(Clone, Copy, Debug)]

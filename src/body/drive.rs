@@ -80,7 +80,7 @@ impl DriveLaw {
 }
 
 /// A coordinate of a rigid body and its law.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drive {
     /// Unit axis in the world.
     pub axis: Vec3,
@@ -93,6 +93,9 @@ pub struct Drive {
     /// Law.
     pub law: DriveLaw,
 }
+
+crate::saved_fields!(DriveLaw: spring, damping, motor, limits);
+crate::saved_fields!(Drive: axis, turns, point, orientation, law);
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use super::{
     ShapeCollider, SurfaceLoad,
 };
 use crate::elastic::{ElasticError, ElasticOptions, ElasticShape, PressedObject, PressedPoint, Tool};
-use crate::math::{Mat3, Pose, StateHash, Vec3};
+use crate::math::{Mat3, Pose, Saved, StateFault, StateHash, StateReader, StateWriter, Vec3};
 use crate::problem::CubicSpring;
 
 /// Parameters of an elastic body beyond those of its model.
@@ -111,11 +111,6 @@ impl ElasticBody {
         self.tool.as_ref().map_or_else(|| self.object.regions(), |tool| tool.object().response().regions.len())
     }
 
-    /// Whether it never moves.
-    pub fn is_fixed(&self) -> bool {
-        self.options.fixed
-    }
-
     /// Sets the velocities of a body that moves.
     pub fn set_velocity(&mut self, linear: Vec3, angular: Vec3) {
         if !self.options.fixed {
@@ -188,6 +183,31 @@ fn rigid_shape(object: &PressedObject) -> RigidShape {
         }
         ElasticShape::Capsule { radius, .. } => RigidShape::Ball(*radius),
         ElasticShape::Ellipsoid { .. } | ElasticShape::Revolved(_) => RigidShape::Mesh(object.surface().clone()),
+    }
+}
+
+impl Saved for ElasticBody {
+    fn save(&self, to: &mut StateWriter) {
+        self.base.save(to);
+        to.list(self.loads.iter());
+        if let Some(tool) = &self.tool {
+            tool.save(to);
+        }
+    }
+
+    /// The shape follows from the forces of the last step.
+    fn restore(&mut self, from: &mut StateReader<'_>) -> Result<(), StateFault> {
+        self.base.restore(from)?;
+        from.list(&mut self.loads)?;
+        match &mut self.tool {
+            Some(tool) => tool.restore(from)?,
+            None => {
+                self.read_loads();
+                self.object.press(&self.presses);
+            }
+        }
+        self.place_nodes();
+        Ok(())
     }
 }
 

@@ -27,6 +27,8 @@ pub struct HeldTool {
     is_held: bool,
 }
 
+crate::saved_fields!(HeldTool: object, pose, from, to, elapsed, seconds, velocity, is_held);
+
 impl HeldTool {
     /// Columns of a trace.
     pub const COLUMNS: &'static [(&'static str, &'static str)] = &[

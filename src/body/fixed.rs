@@ -24,6 +24,8 @@ impl Fixed {
     }
 }
 
+crate::saved_fields!(Fixed:);
+
 impl Body for Fixed {
     fn kind(&self) -> &'static str {
         "fixed"

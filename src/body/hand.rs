@@ -4,7 +4,7 @@ use nalgebra::{Cholesky, Const};
 
 use super::{MaterialPoint, Part, Step};
 use crate::hand::{HandModel, Kinematics, REDUCED, Reduced, ReducedMatrix, ReducedState, Target};
-use crate::math::{Pose, StateHash, Vec3};
+use crate::math::{Pose, Saved, StateFault, StateHash, StateReader, StateWriter, Vec3};
 use crate::problem::CoordinateTerm;
 use crate::tracking::{Segment, TrackedHand};
 
@@ -85,6 +85,22 @@ impl HandBody {
 
     fn segment(at: &MaterialPoint) -> Segment {
         Segment::at(at.part as usize)
+    }
+}
+
+impl Saved for HandBody {
+    fn save(&self, to: &mut StateWriter) {
+        self.tracked.save(to);
+        self.target.save(to);
+        self.state.save(to);
+    }
+
+    fn restore(&mut self, from: &mut StateReader<'_>) -> Result<(), StateFault> {
+        self.tracked.restore(from)?;
+        self.target.restore(from)?;
+        self.state.restore(from)?;
+        self.refresh();
+        Ok(())
     }
 }
 

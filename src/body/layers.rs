@@ -6,8 +6,8 @@ use super::{
     SurfaceLayer,
 };
 use crate::hand::{HandDescription, HandModel};
-use crate::math::{Mat3, Pose, StateHash, Vec3};
-use crate::mesh::{NodeMap, TetMesh};
+use crate::math::{Mat3, Pose, Saved, StateFault, StateHash, StateReader, StateWriter, Vec3};
+use crate::mesh::TetMesh;
 use crate::text::unknown;
 use crate::tracking::{HandSample, Limits, SEGMENTS, SampleSource, Segment, TrackedHand, Verdict};
 
@@ -113,11 +113,6 @@ impl Hand {
         self.skin.update(&self.skeleton, &self.tissues);
     }
 
-    /// Displacement of a segment's tissue in the frame of its bone.
-    pub fn tissue_displacement(&self, segment: Segment, at: &NodeMap) -> Vec3 {
-        self.tissues[segment.index()].displacement(at)
-    }
-
     /// Whether the tissue deforms; if not, the fingers are rigid.
     pub fn is_soft(&self) -> bool {
         self.soft
@@ -148,6 +143,22 @@ impl Hand {
     /// Number of factorisations of the tissues.
     pub fn refactorisations(&self) -> u64 {
         self.tissues.iter().map(|t| t.state().refactorisations()).sum()
+    }
+}
+
+impl Saved for Hand {
+    fn save(&self, to: &mut StateWriter) {
+        self.skeleton.save(to);
+        self.tissues.save(to);
+        (self.soft, self.meets_itself).save(to);
+    }
+
+    fn restore(&mut self, from: &mut StateReader<'_>) -> Result<(), StateFault> {
+        self.skeleton.restore(from)?;
+        self.tissues.restore(from)?;
+        (self.soft, self.meets_itself) = from.get()?;
+        self.update();
+        Ok(())
     }
 }
 

@@ -3,6 +3,23 @@
 //! A kind of body implements [`Body`]: its colliders, the motion of its material points, and its [`Part`]s, which are groups of degrees of
 //! freedom with free motion, `A⁻¹` and an update. Contact, the solver, scripts and recordings know bodies only by these interfaces and by
 //! [`BodyId`].
+//!
+//! ```
+//! use fingerpad::body::{Bodies, Body, Fixed, RigidBody, RigidShape};
+//! use fingerpad::math::Pose;
+//!
+//! let mut bodies = Bodies::default();
+//! bodies.add(Fixed::new(&RigidShape::Ground, Pose::identity())?);
+//! let ball = bodies.add_named("ball", RigidBody::new(&RigidShape::Ball(0.05), 1000.0, Pose::identity())?);
+//! // A handle knows the kind of its body; by an id every body has the same interface.
+//! assert!((bodies[ball].mass() - 0.5236).abs() < 1e-4);
+//! let masses: Vec<Option<f64>> = bodies.iter().map(|(_, body)| body.mass()).collect();
+//! assert_eq!(masses, [None, Some(bodies[ball].mass())]);
+//! assert_eq!(bodies.find("ball"), Some(ball.id()));
+//! # Ok::<(), fingerpad::body::ShapeFault>(())
+//! ```
+//!
+//! `examples/own_body.rs` adds a kind.
 
 mod beam;
 mod collider;
@@ -39,7 +56,7 @@ pub use skin::{CollisionSkin, SkinVertex};
 pub use soft::SoftBody;
 pub use tessellation::tessellated;
 
-use crate::math::{Mat3, Pose, StateHash, Vec3};
+use crate::math::{Mat3, Pose, Saved, StateHash, Vec3};
 use crate::mesh::NodeMap;
 use crate::problem::{CoordinateTerm, Guide};
 use crate::typed_id;
@@ -210,7 +227,9 @@ pub trait Part {
 ///
 /// Most kinds have one [`Part`]. A hand has one for its skeleton and one for the tissue of each segment: a point of its skin belongs to two
 /// of them, its velocity is the sum of theirs, and so is its compliance (Duriez 2006, §6.2).
-pub trait Body: std::any::Any + std::fmt::Debug + Send + Sync {
+///
+/// [`Saved`] writes the state of the body: what its later steps depend on and what is not fixed when it is made.
+pub trait Body: std::any::Any + std::fmt::Debug + Saved + Send + Sync {
     /// Name of the kind, as in scene files.
     fn kind(&self) -> &'static str;
 

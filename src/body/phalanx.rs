@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::fem::{Continuum, ContinuumState};
 use super::{MaterialPoint, Part, Step};
-use crate::math::{Pose, StateHash, Vec3};
+use crate::math::{Pose, Saved, StateFault, StateHash, StateReader, StateWriter, Vec3};
 use crate::mesh::NodeMap;
 
 /// Layer 4: the soft tissue of one segment, solved in the frame of its bone.
@@ -54,14 +54,23 @@ impl Phalanx {
         &self.state
     }
 
-    /// Its state, mutable.
-    pub fn state_mut(&mut self) -> &mut ContinuumState {
-        &mut self.state
-    }
-
     /// Displacement of a point in the tissue, in the frame of the bone.
     pub fn displacement(&self, at: &NodeMap) -> Vec3 {
         at.sum(&self.state.displacement)
+    }
+}
+
+impl Saved for Phalanx {
+    fn save(&self, to: &mut StateWriter) {
+        self.frame.save(to);
+        self.deforms.save(to);
+        self.model.save(&self.state, to);
+    }
+
+    fn restore(&mut self, from: &mut StateReader<'_>) -> Result<(), StateFault> {
+        self.frame.restore(from)?;
+        self.deforms.restore(from)?;
+        self.model.restore(&mut self.state, from)
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     Body, Bounds, Collider, MaterialId, MaterialPoint, MeshCollider, Part, RigidBody, RigidShape, ShapeFault, Step,
 };
 use crate::hand::Material;
-use crate::math::{Mat3, Pose, StateHash, Vec3};
+use crate::math::{Mat3, Pose, Saved, StateFault, StateHash, StateReader, StateWriter, Vec3};
 use crate::mesh::{SurfaceMesh, TetMesh};
 use crate::problem::Guide;
 
@@ -205,6 +205,22 @@ impl QuasiRigidBody {
 thread_local! {
     /// Entries of a row.
     static ENTRIES: RefCell<Vec<(usize, f64)>> = const { RefCell::new(Vec::new()) };
+}
+
+crate::saved_fields!(Deformation: frame, displacement, velocity, h);
+
+impl Saved for QuasiRigidBody {
+    fn save(&self, to: &mut StateWriter) {
+        self.rigid.save(to);
+        self.deformation.save(to);
+    }
+
+    fn restore(&mut self, from: &mut StateReader<'_>) -> Result<(), StateFault> {
+        self.rigid.restore(from)?;
+        self.deformation.restore(from)?;
+        self.update();
+        Ok(())
+    }
 }
 
 impl Part for Deformation {

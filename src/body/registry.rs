@@ -20,8 +20,14 @@ impl BodyId {
     pub const WORLD: BodyId = BodyId { slot: u32::MAX, generation: 0 };
 }
 
+impl Default for BodyId {
+    fn default() -> Self {
+        Self::WORLD
+    }
+}
+
 /// A group of degrees of freedom of a body: see [`Part`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartId {
     /// The body.
     pub body: BodyId,
@@ -30,7 +36,7 @@ pub struct PartId {
 }
 
 /// A collider of a body. The colliders of a hand are its segments, in the order of [`Segment::all`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ColliderId {
     /// The body.
     pub body: BodyId,
@@ -49,6 +55,10 @@ impl ColliderId {
         self.collider as usize
     }
 }
+
+crate::saved_fields!(BodyId: slot, generation);
+crate::saved_fields!(PartId: body, part);
+crate::saved_fields!(ColliderId: body, collider);
 
 /// A [`BodyId`] with a known kind: `bodies[handle]` is the body itself.
 pub struct Handle<T> {
@@ -213,6 +223,11 @@ impl Bodies {
             slot.first_part = self.part_count as u32;
             self.part_count += slot.body.as_ref().map_or(0, |body| body.part_count());
         }
+    }
+
+    /// The ids of removed bodies, in the order in which their places are used again, the last one first.
+    pub(crate) fn free_slots(&self) -> &[u32] {
+        &self.free
     }
 
     /// A number that changes whenever a body is added or removed.

@@ -372,6 +372,8 @@ impl RigidBody {
     }
 }
 
+crate::saved_fields!(RigidBody: place, orientation, velocity, angular_momentum, turn, guide; lists: drives);
+
 impl Part for RigidBody {
     fn dofs(&self) -> usize {
         6

@@ -4,7 +4,7 @@ use super::fem::{Continuum, ContinuumState};
 use super::{
     Body, Bounds, Collider, LOW_RANK, LowRank, LowRankCore, MaterialId, MaterialPoint, MeshCollider, Part, Step,
 };
-use crate::math::{Mat3, Pose, StateHash, Vec3, polar_from};
+use crate::math::{Mat3, Pose, Saved, StateFault, StateHash, StateReader, StateWriter, Vec3, polar_from};
 use crate::mesh::{NodeMap, SurfaceMesh, TetMesh};
 
 /// A soft body: nodes in the world, solved in a corotating frame.
@@ -312,6 +312,23 @@ impl SoftBody {
 
     fn drag(&self) -> f64 {
         1.0 + self.h * self.model.material().damping_mass
+    }
+}
+
+impl Saved for SoftBody {
+    fn save(&self, to: &mut StateWriter) {
+        (self.frame, self.centre, self.rigid.stamp).save(to);
+        self.positions.save(to);
+        self.velocities.save(to);
+        self.model.save(&self.state, to);
+    }
+
+    fn restore(&mut self, from: &mut StateReader<'_>) -> Result<(), StateFault> {
+        (self.frame, self.centre, self.rigid.stamp) = from.get()?;
+        self.positions.restore(from)?;
+        self.velocities.restore(from)?;
+        self.rigid.ready = false;
+        self.model.restore(&mut self.state, from)
     }
 }
 

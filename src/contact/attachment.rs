@@ -1,7 +1,7 @@
 use super::aggregate::tangents;
 use super::anchor::{Anchor, Contact, Layer};
 use crate::body::{Bodies, BodyId, ColliderId, Drive, DriveLaw};
-use crate::math::Vec3;
+use crate::math::{Saved, StateWriter, Vec3};
 
 /// Degrees of freedom of an attachment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -153,6 +153,21 @@ impl Attachment {
         let Some((_, drive)) = self.drive.as_mut().filter(|(_, drive)| drive.law.motor[1] > 0.0) else { return false };
         drive.law.motor[0] = if self.second_moves { -speed } else { speed };
         true
+    }
+
+    /// Speed of its motor, m/s or rad/s, if it has one.
+    pub fn motor_speed(&self) -> Option<f64> {
+        let [speed, most] = self.drive.as_ref()?.1.law.motor;
+        (most > 0.0).then_some(if self.second_moves { -speed } else { speed })
+    }
+
+    /// Appends what is fixed when it is made.
+    pub(crate) fn save_model(&self, to: &mut StateWriter) {
+        for anchor in self.points.iter().flatten() {
+            (anchor.body, anchor.point.part, anchor.point.local).save(to);
+            (anchor.point.nodes.nodes, anchor.point.nodes.weights).save(to);
+        }
+        (self.rows(), self.drive.is_some()).save(to);
     }
 
     /// Whether it involves a body.

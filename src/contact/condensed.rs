@@ -13,19 +13,19 @@ use crate::solver::{add_product, invert};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Condensed {
     /// The part.
-    part: Option<PartId>,
-    epoch: Option<u64>,
-    stamp: Option<u64>,
-    touched: Vec<u32>,
+    pub(super) part: Option<PartId>,
+    pub(super) epoch: Option<u64>,
+    pub(super) stamp: Option<u64>,
+    pub(super) touched: Vec<u32>,
     /// Cached rows of `A₀⁻¹`, and the row of each degree of freedom.
-    rows: Vec<f64>,
-    row_of: Vec<u32>,
+    pub(super) rows: Vec<f64>,
+    pub(super) row_of: Vec<u32>,
     /// `C₀` and `C`.
-    kept_compliance: Vec<f64>,
-    compliance: Vec<f64>,
+    pub(super) kept_compliance: Vec<f64>,
+    pub(super) compliance: Vec<f64>,
     /// `C₀⁻¹` and `C⁻¹`.
-    kept: Vec<f64>,
-    stiffness: Vec<f64>,
+    pub(super) kept: Vec<f64>,
+    pub(super) stiffness: Vec<f64>,
     columns: Vec<f64>,
     solved: Vec<f64>,
     work: Vec<f64>,

@@ -41,7 +41,7 @@ pub struct Islands {
     mover_count: usize,
     mover_of: Vec<u32>,
     /// Condensed compliance of soft parts, by part of the world.
-    condensed: Vec<Condensed>,
+    pub(super) condensed: Vec<Condensed>,
     // Working memory.
     parents: Vec<u32>,
     island_of: Vec<u32>,
@@ -54,7 +54,7 @@ pub struct Islands {
     attachment_rows: Vec<(usize, Vec3)>,
     steady: SteadyMotion,
     /// Force of each link of an attachment in the last step, N.
-    link_forces: Vec<Vec3>,
+    pub(super) link_forces: Vec<Vec3>,
     row: Vec<f64>,
     nearest: Vec<(f64, u32)>,
 }

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::body::MaterialId;
+use crate::math::{Saved, StateWriter};
 
 /// Coulomb coefficients of a pair of materials.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,6 +90,20 @@ impl Default for Materials {
 }
 
 impl Materials {
+    /// Appends all materials.
+    pub(crate) fn save_model(&self, to: &mut StateWriter) {
+        let save = |to: &mut StateWriter, of: &Friction| [of.rest, of.sliding, of.load_exponent].save(to);
+        self.entries.len().save(to);
+        for (name, friction) in &self.entries {
+            to.text(name);
+            save(to, friction);
+        }
+        for ((a, b), friction) in &self.pairs {
+            [a.0, b.0].save(to);
+            save(to, friction);
+        }
+    }
+
     /// Adds a material, or changes the existing one.
     pub fn set(&mut self, name: &str, friction: Friction) -> MaterialId {
         let id = self.find(name).unwrap_or(MaterialId::at(self.entries.len()));

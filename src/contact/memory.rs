@@ -6,7 +6,7 @@ use crate::math::Vec3;
 pub(super) type ContactKey = (ColliderId, ColliderId, u64);
 
 /// Stored state of a constraint.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Remembered {
     /// Force on the first side in the world, N.
     pub force: Vec3,
@@ -19,7 +19,7 @@ pub(super) struct Remembered {
 }
 
 /// Stored state of a contact.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct RememberedContact {
     /// Normal force, N.
     pub pressure: f64,
@@ -35,7 +35,7 @@ pub(super) struct RememberedContact {
 
 /// Values of the last step by feature, for the warm start.
 #[derive(Clone, Debug)]
-pub(super) struct Memory<T>(Vec<(ContactKey, T)>);
+pub(super) struct Memory<T>(pub(super) Vec<(ContactKey, T)>);
 
 /// Contacts by feature.
 pub(super) type ContactMemory = Memory<RememberedContact>;

@@ -65,7 +65,7 @@ pub struct Proximity {
     /// Closest point on each edge of a surface and its distance, if it is closer than both ends.
     edge_places: Vec<Option<(f64, Signed)>>,
     /// The contacts between vertices, in the last step and in this one.
-    between_before: Memory<Placed>,
+    pub(super) between_before: Memory<Placed>,
     between_now: Memory<Placed>,
     /// Places of a surface's vertices in the frame of a shape.
     pub(super) locals: Vec<Vec3>,
@@ -538,8 +538,12 @@ impl Proximity {
         let [x1, x2] = pair.map(|shape| shape.pose);
         let pos12 = to_parry(&(x1.inverse() * x2));
         let manifold = self.manifolds.entry((pair[0].id, pair[1].id)).or_default();
-        // Clearing the manifold forces a new search, which is more accurate than updating old points.
-        manifold.parts.iter_mut().for_each(|part| part.points.clear());
+        // Clearing the manifold forces a new search, which is more accurate than updating old points. It starts without the old normal, so that
+        // contacts depend on the present poses only.
+        for part in &mut manifold.parts {
+            part.points.clear();
+            (part.local_n1, part.local_n2) = Default::default();
+        }
         let [s1, s2] = pair.map(|shape| &shape.shape);
         let (parts, workspace) = (&mut manifold.parts, &mut manifold.workspace);
         let dispatcher = DefaultQueryDispatcher;
@@ -598,11 +602,11 @@ fn thin_out(contacts: &mut Vec<Contact>, first: usize) {
 }
 
 /// Place of a contact between vertices in its edge or triangle, normal in the frame of the shape, and area, m².
-#[derive(Clone, Copy, Debug)]
-struct Placed {
-    weights: [f64; 3],
-    normal: Vec3,
-    area: f64,
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Placed {
+    pub(super) weights: [f64; 3],
+    pub(super) normal: Vec3,
+    pub(super) area: f64,
 }
 
 /// A point between vertices of a surface, in the frame of a shape, and its distance from the shape.

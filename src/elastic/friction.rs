@@ -14,9 +14,9 @@ pub struct StickSlide {
     /// Whether the contact was in compliant motion in the last step.
     pub sliding: bool,
     /// Part of the friction of sliding that the contact carries while it slides.
-    share: f64,
+    pub(super) share: f64,
     /// Distance moved since it began to slide, m.
-    slid: f64,
+    pub(super) slid: f64,
 }
 
 /// Which condition of §IV.B a step met.

@@ -26,6 +26,7 @@ mod object;
 mod options;
 mod pressed;
 mod regions;
+mod saved;
 mod shape;
 mod skeleton;
 mod skin;

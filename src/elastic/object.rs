@@ -25,11 +25,11 @@ pub struct ElasticObject {
     /// Mean area of a point of the tool.
     point_area: f64,
     detector: Detector,
-    tracker: Tracker,
-    status: ContactStatus,
+    pub(super) tracker: Tracker,
+    pub(super) status: ContactStatus,
     /// The tool in the object's frame, in this step and the last.
-    tool_pose: Pose,
-    last_tool_pose: Pose,
+    pub(super) tool_pose: Pose,
+    pub(super) last_tool_pose: Pose,
 }
 
 /// Contact state of tool and object.
@@ -305,9 +305,12 @@ impl ElasticObject {
         self.last_tool_pose = self.tool_pose;
         self.status = status;
         self.tracker.take_over(regions);
-        for i in 0..regions.len() {
-            // The field is that of the own force, without the effect of later regions.
-            let region = &mut self.tracker.regions[i];
+        self.spread_own_forces();
+    }
+
+    /// Computes the field of every region. It is that of the own force, without the effect of later regions.
+    pub(super) fn spread_own_forces(&mut self) {
+        for (i, region) in self.tracker.regions.iter_mut().enumerate() {
             let own = region.normal_force * region.normal + region.friction;
             region.displacement = self.skin.spread(i, &region.origin, &-own, region.points);
         }

@@ -72,15 +72,15 @@ pub struct Tracker {
     /// Regions in the order of their creation.
     pub regions: Vec<Region>,
     /// Position of the last step's region of each point of the tool.
-    labels: Vec<u32>,
+    pub(super) labels: Vec<u32>,
     previous: Vec<Region>,
     /// Depth that region r shares with cluster c, at `r * clusters + c`.
     tally: Vec<f64>,
     clusters: usize,
-    created: u64,
+    pub(super) created: u64,
 }
 
-const NO_REGION: u32 = u32::MAX;
+pub(super) const NO_REGION: u32 = u32::MAX;
 
 impl Tracker {
     /// A tracker for a number of tool points.

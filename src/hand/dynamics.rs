@@ -114,6 +114,9 @@ fn shortened(v: Vec3, most: f64) -> (Vec3, f64) {
     if length > most { (v * (most / length), 0.0) } else { (v, 1.0) }
 }
 
+crate::saved_fields!(ReducedState: palm, angles, velocity);
+crate::saved_fields!(Target: palm, angles, velocity);
+
 /// Mass matrix and inertial forces in one configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InertialTerms {

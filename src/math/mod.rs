@@ -1,14 +1,24 @@
-//! Rank 0: numeric types. f64 throughout; f32 appears only in the viewer and on the wire.
+//! Rank 0: numeric types, and states as bytes. f64 throughout; f32 appears only in the viewer and on the wire.
+//!
+//! ```
+//! use fingerpad::math::{Vec3, exp, log};
+//!
+//! let turn = Vec3::new(0.1, -0.2, 0.3);
+//! assert!((log(&exp(&turn)) - turn).norm() < 1e-14);
+//! ```
 
 mod hash;
 mod random;
 mod range;
 mod rotation;
+mod state;
 
 pub use hash::StateHash;
 pub use random::Random;
 pub use range::{OutOfRange, Range};
 pub use rotation::{exp, log, nearest_rotation, polar_from, rotation_between, skew};
+pub(crate) use state::saved_variants;
+pub use state::{Saved, StateFault, StateReader, StateWriter};
 
 /// A point or a direction in metres.
 pub type Vec3 = nalgebra::Vector3<f64>;

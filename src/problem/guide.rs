@@ -12,7 +12,7 @@ use crate::math::{Pose, Quat, Vec3, exp, log};
 /// It is the gradient `−∂Φ/∂(h u)` of `Φ(u) = h/(h k + b) φ(|y|)`, with `φ(r) = r²/2` up to the limit `F` and `F r − F²/2` beyond, which is convex.
 /// Its part of the matrix of the step is the secant `(h² k + h b) min(1, F / |y|)`, an upper bound of the curvature. Rotations are
 /// treated alike, with the rotation vector from the frame to the pose.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Guide {
     /// The pose at the start of the step.
     pub pose: Pose,
@@ -25,6 +25,8 @@ pub struct Guide {
     /// Largest force and torque, N and N·m.
     pub limits: [f64; 2],
 }
+
+crate::saved_fields!(Guide: pose, velocity, stiffness, damping, limits);
 
 /// A [`Guide`] at a guess of the velocity at the end of the step.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,3 +1,5 @@
+mod saved;
+
 use std::time::Instant;
 
 use super::touch::PressurePoint;
@@ -8,6 +10,7 @@ use crate::contact::{
 };
 use crate::math::{StateHash, Vec3};
 use crate::solver::{ConvexParameters, GaussSeidel, SolverParameters, SolverStatus};
+pub use saved::{StateError, WorldState};
 
 /// Parameters of a world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,9 +43,10 @@ impl Default for Parameters {
 }
 
 /// Status of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
     /// Success.
+    #[default]
     Done,
     /// A number of the state is not finite; the world makes no further steps.
     NotFinite,

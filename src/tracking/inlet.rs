@@ -41,6 +41,8 @@ pub struct Inlet {
     claims: [[bool; 2]; SampleSource::ALL.len()],
 }
 
+crate::saved_fields!(Inlet: claims);
+
 impl Inlet {
     /// Sets the parts that a source claims: the palm, the joints. Replaces its earlier claim.
     pub fn claim(&mut self, source: SampleSource, palm: bool, joints: bool) {

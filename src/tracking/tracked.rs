@@ -1,6 +1,6 @@
 use super::ANGLES;
 use super::inlet::{Inlet, SampleSource};
-use crate::math::{Pose, Vec3, exp, log};
+use crate::math::{Pose, Saved, StateFault, StateReader, StateWriter, Vec3, exp, log};
 
 /// A sample of one source. Gloves have no palm, trackers no fingers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -256,10 +256,12 @@ impl TrackedHand {
     }
 }
 
+crate::saved_fields!(TrackedHand: inlet, palm, angles, accepted, dropped, suspected);
+
 /// A separately tracked part of the hand.
-trait TrackedPart: Copy {
+trait TrackedPart: Copy + Default + Saved {
     /// Rate of change.
-    type Rate: Copy;
+    type Rate: Copy + Saved;
     /// Zero rate.
     const REST: Self::Rate;
 
@@ -350,6 +352,24 @@ struct Followed<P: TrackedPart> {
     heard: Option<f64>,
     /// A jump that is not accepted yet: its start and its last sample.
     suspect: Option<(f64, f64, P)>,
+}
+
+impl<P: TrackedPart> Saved for Followed<P> {
+    fn save(&self, to: &mut StateWriter) {
+        self.value.save(to);
+        self.rate.save(to);
+        self.interval.save(to);
+        [self.time, self.heard].save(to);
+        self.suspect.save(to);
+    }
+
+    fn restore(&mut self, from: &mut StateReader<'_>) -> Result<(), StateFault> {
+        self.value.restore(from)?;
+        self.rate.restore(from)?;
+        self.interval.restore(from)?;
+        [self.time, self.heard] = from.get()?;
+        self.suspect.restore(from)
+    }
 }
 
 impl<P: TrackedPart> Followed<P> {

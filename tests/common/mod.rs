@@ -1,9 +1,10 @@
 //! A hand that pinches an object between thumb and index, for several tests.
 #![allow(dead_code)]
 
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use fingerpad::assets::builtin_hand_model;
+use fingerpad::assets::{Scene, builtin_hand_model, load_scene};
 use fingerpad::body::{Bodies, Body, Fixed, Hand, HandBody, HandOptions, Handle, RigidBody, RigidShape, SoftBody};
 use fingerpad::contact::{Friction, Method};
 use fingerpad::hand::HandModel;
@@ -15,6 +16,12 @@ use fingerpad::tracking::{ANGLES, HandSample, Limits, TrackedHand, minimum_jerk}
 pub fn model() -> Arc<HandModel> {
     static MODEL: OnceLock<Arc<HandModel>> = OnceLock::new();
     MODEL.get_or_init(|| Arc::new(builtin_hand_model().expect("the hand it carries"))).clone()
+}
+
+/// A scene of the `scenes` folder.
+pub fn shipped_scene(name: &str) -> Scene {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("scenes/{name}.toml"));
+    load_scene(&file, &[]).unwrap_or_else(|problems| panic!("{name}: {problems}"))
 }
 
 /// Bodies of a kind by their order, for tests.

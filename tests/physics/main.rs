@@ -15,6 +15,7 @@ mod haptic_hand;
 mod proximity;
 mod quasi_rigid;
 mod rigid;
+mod saved;
 mod self_contact;
 mod soft;
 mod solver;

@@ -1,19 +1,12 @@
 //! Distances that are kept from step to step make the search for contacts faster, and change nothing.
 
-use std::path::Path;
-
-use fingerpad::assets::{Scene, load_scene};
-
-fn scene(name: &str) -> Scene {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("scenes/{name}.toml"));
-    load_scene(&file, &[]).unwrap_or_else(|problems| panic!("{name}: {problems}"))
-}
+use crate::common::shipped_scene;
 
 /// Two copies of a scene take the same steps, one of them without what it knew of distances before each.
 #[test]
 fn kept_distances_do_not_change_what_is_found() {
     for (name, steps) in [("ball", 130), ("dumbbell", 90), ("soft_ball", 90), ("edge_cube", 130), ("stack", 60)] {
-        let [mut kept, mut forgot] = [scene(name), scene(name)];
+        let [mut kept, mut forgot] = [shipped_scene(name), shipped_scene(name)];
         let mut contacts = 0;
         for step in 0..steps {
             kept.feed();

@@ -1,6 +1,6 @@
 use super::elastic::{ElementGroup, Strains, Turns, UNTURNED, add_forces, grouped, turn_of};
 use super::element::{Element, Lame, cofactor};
-use super::factor::Factor;
+use super::factor::{Factor, NotPositive};
 use super::lanes::Lanes;
 use super::matrix::{BlockMatrix, BlockPattern};
 use super::relaxation::{Branches, Relaxation};
@@ -79,21 +79,21 @@ pub struct ContinuumState {
     /// Velocity of the unknowns along the axes of the body's frame.
     pub velocity: Vec<f64>,
     /// Rotations of the elements, and elastic forces `∂E/∂x` on the nodes, at the last evaluation.
-    turns: Vec<Turns>,
+    pub(super) turns: Vec<Turns>,
     strains: Vec<Strains>,
     forces: Vec<Vec3>,
     /// Forces of relaxation, if the body relaxes.
-    branches: Branches,
+    pub(super) branches: Branches,
     /// Rotations and strains of the stiffness.
-    stiffness: BlockMatrix,
-    stiffness_turns: Vec<Turns>,
-    stiffness_strains: Vec<Strains>,
-    linearised: bool,
-    factor: Factor,
+    pub(super) stiffness: BlockMatrix,
+    pub(super) stiffness_turns: Vec<Turns>,
+    pub(super) stiffness_strains: Vec<Strains>,
+    pub(super) linearised: bool,
+    pub(super) factor: Factor,
     /// Time step of the factor; zero if there is none.
-    factored_h: f64,
-    refactorisations: u64,
-    failures: u64,
+    pub(super) factored_h: f64,
+    pub(super) refactorisations: u64,
+    pub(super) failures: u64,
 }
 
 impl Continuum {
@@ -335,13 +335,25 @@ impl Continuum {
             self.assemble(state);
         }
         if state.factored_h != h {
-            let (mass, stiffness) = self.system_factors(h);
-            let made = state.factor.factor(&self.pattern, &state.stiffness, stiffness, &self.masses, mass);
+            let made = self.factor(state, h);
             state.refactorisations += 1;
             // A non-finite matrix: the last factor is kept, and the check of the state reports it.
             state.failures += u64::from(made.is_err());
             state.factored_h = h;
         } else {
+            state.factor.reuse();
+        }
+    }
+
+    /// Factors the matrix of a step of length `h` with the stiffness of the state.
+    fn factor(&self, state: &mut ContinuumState, h: f64) -> Result<(), NotPositive> {
+        let (mass, stiffness) = self.system_factors(h);
+        state.factor.factor(&self.pattern, &state.stiffness, stiffness, &self.masses, mass)
+    }
+
+    /// Makes the factor of a restored state again.
+    pub(super) fn refactor(&self, state: &mut ContinuumState, is_inverted: bool) {
+        if state.factored_h > 0.0 && self.factor(state, state.factored_h).is_ok() && is_inverted {
             state.factor.reuse();
         }
     }

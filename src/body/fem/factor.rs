@@ -158,6 +158,11 @@ impl Factor {
         }
     }
 
+    /// Whether solving multiplies with the inverse.
+    pub(super) fn is_inverted(&self) -> bool {
+        matches!(&self.0, Kind::Dense(dense) if dense.inverted)
+    }
+
     /// Solves in place by two triangular solves, without the inverse; for the benchmark.
     pub fn solve_by_substitution(&self, rhs: &mut [f64]) {
         match &self.0 {

@@ -50,9 +50,9 @@ impl Relaxation {
 #[derive(Clone, Debug, Default)]
 pub struct Branches {
     /// `q_i` of every node.
-    forces: Vec<[Vec3; BRANCHES]>,
+    pub(super) forces: Vec<[Vec3; BRANCHES]>,
     /// Elastic forces at the last update.
-    last: Vec<Vec3>,
+    pub(super) last: Vec<Vec3>,
 }
 
 impl Branches {
