@@ -49,8 +49,20 @@ pub fn run(study: &Study, talk: Talk) -> anyhow::Result<()> {
     }
 }
 
-fn save_plots(file: &Path, plots: &[Plot], talk: Talk) -> anyhow::Result<()> {
+/// Writes the plots of a study, if there is a file for them.
+fn save_plots(file: Option<&Path>, plots: impl FnOnce() -> Vec<Plot>, talk: Talk) -> anyhow::Result<()> {
+    let Some(file) = file else { return Ok(()) };
+    let plots = &plots();
     write_file(file, svg(plots).as_bytes())?;
     talk.say(format_args!("wrote the plot to {}", file.display()));
     Ok(())
+}
+
+/// Prints the findings of a study as JSON or as text.
+fn print_findings(json: bool, value: impl FnOnce() -> serde_json::Value, text: impl FnOnce()) {
+    if json {
+        println!("{}", value());
+    } else {
+        text();
+    }
 }

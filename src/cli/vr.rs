@@ -92,14 +92,8 @@ mod showing {
         let mut mounts = known.unwrap_or_default();
         let driven = driven_by(std::slice::from_ref(&profile));
         let mut session = Session::load_with_devices(&arguments.scene, &settings, driven)?;
-        let files =
-            [Side::Left, Side::Right].map(|side| arguments.hands.as_deref().map(|name| hand_file_name(name, side)));
-        if let Some(known) = files.iter().flatten().find(|file| file.exists()) {
-            bail!("{} already exists; choose another name for --hands", known.display());
-        }
-        let written = [("--record", &arguments.record), ("--picture", &arguments.picture)];
-        let written: Vec<_> = written.iter().filter_map(|(name, file)| Some((*name, file.as_deref()?))).collect();
-        outputs::check(&written, &session.inputs())?;
+        let files = hand_files(arguments)?;
+        check_outputs(arguments, &session)?;
         // Before anything is started or written.
         let headset = Headset::open()?;
         if !headset.tracks_hands() {
@@ -130,10 +124,7 @@ mod showing {
         let ended = Ended { recorded: Ok(()), ..ended };
         let summary = shown?;
         if let Some(file) = &arguments.picture {
-            let both = summary.pictures.first().zip(summary.pictures.get(1));
-            let picture = both.and_then(|(left, right)| left.beside(right));
-            let picture = picture.context("no frame was drawn, so there is no picture")?;
-            write_file(file, &picture.png_bytes()?)?;
+            write_picture(file, &summary)?;
         }
         for (side, mount) in channels.mounts.try_iter() {
             mounts[side as usize] = Some(mount.palm);
@@ -149,8 +140,36 @@ mod showing {
             }
         }
         report(&summary, &ended, arguments.json, talk);
+        ending(&summary, &ended, arguments.record.as_deref())
+    }
+
+    /// The files of `--hands`, which must not exist.
+    fn hand_files(arguments: &Arguments) -> anyhow::Result<[Option<PathBuf>; 2]> {
+        let file = |side| arguments.hands.as_deref().map(|name| hand_file_name(name, side));
+        let files = [Side::Left, Side::Right].map(file);
+        match files.iter().flatten().find(|file| file.exists()) {
+            Some(known) => bail!("{} already exists; choose another name for --hands", known.display()),
+            None => Ok(files),
+        }
+    }
+
+    fn check_outputs(arguments: &Arguments, session: &Session) -> anyhow::Result<()> {
+        let written = [("--record", &arguments.record), ("--picture", &arguments.picture)];
+        let written: Vec<_> = written.iter().filter_map(|(name, file)| Some((*name, file.as_deref()?))).collect();
+        outputs::check(&written, &session.inputs())
+    }
+
+    /// Writes both eyes side by side.
+    fn write_picture(file: &Path, summary: &HeadsetSummary) -> anyhow::Result<()> {
+        let both = summary.pictures.first().zip(summary.pictures.get(1));
+        let picture = both.and_then(|(left, right)| left.beside(right));
+        let picture = picture.context("no frame was drawn, so there is no picture")?;
+        write_file(file, &picture.png_bytes()?)
+    }
+
+    fn ending(summary: &HeadsetSummary, ended: &Ended, recording: Option<&Path>) -> anyhow::Result<RunEnd> {
         if let Some(lost) = &summary.lost {
-            match &arguments.record {
+            match recording {
                 Some(file) => bail!("{lost}; the recording {} is complete up to then", file.display()),
                 None => bail!("{lost}"),
             }

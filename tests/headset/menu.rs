@@ -2,7 +2,7 @@
 
 use fingerpad::math::{Pose, Quat, Vec3};
 use fingerpad::tracking::{Finger, Side};
-use fingerpad::viewer::headset::{DrawnFrame, OpenMenu};
+use fingerpad::viewer::headset::{DrawnFrame, OpenMenu, Placement};
 
 use crate::remote::Remote;
 use crate::{Play, in_own_process};
@@ -70,6 +70,23 @@ const ACTS: [(u64, Act); 24] = [
     (180, Act::Rest),
 ];
 
+/// Checks, frame by frame, whether the menu was open and the scene paused, and where the eyes were.
+fn check(opened: &[bool], paused: &[bool], eyes: &[(Pose, Placement)]) {
+    let at = |frame: usize| frame - 1;
+    assert!(!opened[at(9)] && opened[at(19)], "the button opens it");
+    assert!(paused[at(34)] && !paused[at(44)], "a ray pauses and continues: {:?}", &paused[20..45]);
+    assert!(!paused[at(75)] && paused[at(95)], "a finger pauses: {:?}", &paused[60..95]);
+    assert!(!paused[at(112)], "and a ray continues");
+    // Recentring puts the eyes where they were relative to the scene, with another placement.
+    let ((first, placed), (moved, _), (last, again)) = (&eyes[at(9)], &eyes[at(115)], &eyes[at(135)]);
+    let apart = |a: &Pose, b: &Pose| (a.translation.vector - b.translation.vector).norm();
+    assert!(apart(first, moved) > 0.08, "the user stepped aside: {first} {moved}");
+    let off = last.translation.vector - first.translation.vector;
+    assert!(off.x.hypot(off.z) < 0.02 && placed != again, "{first} {last}");
+    assert!(!opened[at(137)], "the button closes it");
+    assert!(opened[at(178)], "a look at the palm opens it");
+}
+
 #[test]
 fn the_menu_is_opened_and_used() {
     in_own_process("menu::the_menu_is_opened_and_used", |_| {
@@ -118,18 +135,6 @@ fn the_menu_is_opened_and_used() {
         };
         let played = Play::of("play", 180).run(watch).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(played.summary.lost, None);
-        let at = |frame: usize| frame - 1;
-        assert!(!opened[at(9)] && opened[at(19)], "the button opens it");
-        assert!(paused[at(34)] && !paused[at(44)], "a ray pauses and continues: {:?}", &paused[20..45]);
-        assert!(!paused[at(75)] && paused[at(95)], "a finger pauses: {:?}", &paused[60..95]);
-        assert!(!paused[at(112)], "and a ray continues");
-        // Recentring puts the eyes where they were relative to the scene, with another placement.
-        let ((first, placed), (moved, _), (last, again)) = (&eyes[at(9)], &eyes[at(115)], &eyes[at(135)]);
-        let apart = |a: &Pose, b: &Pose| (a.translation.vector - b.translation.vector).norm();
-        assert!(apart(first, moved) > 0.08, "the user stepped aside: {first} {moved}");
-        let off = last.translation.vector - first.translation.vector;
-        assert!(off.x.hypot(off.z) < 0.02 && placed != again, "{first} {last}");
-        assert!(!opened[at(137)], "the button closes it");
-        assert!(opened[at(178)], "a look at the palm opens it");
+        check(&opened, &paused, &eyes);
     });
 }

@@ -61,12 +61,32 @@ fn hand_describes_the_shipped_hands() {
     assert!(plain.status.success() && text(&plain.stdout).contains("tetrahedra"));
 }
 
+/// The joints that a headset tracks of a hand in its pose `rest`.
+fn joints_at_rest(model: &fingerpad::hand::HandModel) -> Vec<fingerpad::math::Vec3> {
+    use fingerpad::devices::joints::{JOINTS, WRIST, phalanx};
+    use fingerpad::tracking::{Finger, Segment};
+
+    let kin =
+        model.skeleton.kinematics(&fingerpad::math::Pose::identity(), model.description.pose("rest").expect("a pose"));
+    let mut joints = vec![fingerpad::math::Vec3::zeros(); JOINTS];
+    joints[WRIST] = model.description.palm.wrist;
+    for finger in Finger::ALL {
+        let of = &model.description.fingers[finger as usize];
+        for place in 0..3 {
+            joints[phalanx(finger, place)] = kin.poses[Segment::phalanx(finger, place).index()].translation.vector;
+        }
+        let last = &kin.poses[Segment::phalanx(finger, 2).index()];
+        let tip = last * nalgebra::Point3::new(0.0, 0.0, -of.lengths[2] - of.tip);
+        joints[phalanx(finger, 3)] = tip.coords;
+    }
+    joints
+}
+
 /// A fitted hand has the lengths that were measured, also from the joints that a headset tracks.
 #[test]
 fn hand_fit_writes_a_hand_with_the_measured_lengths() {
     use fingerpad::assets::{builtin_hand_model, load_hand};
-    use fingerpad::devices::joints::{JOINTS, WRIST, phalanx};
-    use fingerpad::tracking::{Finger, Segment, Side};
+    use fingerpad::tracking::{Finger, Side};
 
     let out = folder("hand_fit").join("mine.toml");
     let file = out.to_string_lossy();
@@ -88,19 +108,7 @@ fn hand_fit_writes_a_hand_with_the_measured_lengths() {
 
     // Joints of the built-in hand, 8 % larger, in a pose, and a bad frame among them.
     let model = builtin_hand_model().expect("a hand");
-    let kin =
-        model.skeleton.kinematics(&fingerpad::math::Pose::identity(), model.description.pose("rest").expect("a pose"));
-    let mut joints = vec![fingerpad::math::Vec3::zeros(); JOINTS];
-    joints[WRIST] = model.description.palm.wrist;
-    for finger in Finger::ALL {
-        let of = &model.description.fingers[finger as usize];
-        for place in 0..3 {
-            joints[phalanx(finger, place)] = kin.poses[Segment::phalanx(finger, place).index()].translation.vector;
-        }
-        let last = &kin.poses[Segment::phalanx(finger, 2).index()];
-        let tip = last * nalgebra::Point3::new(0.0, 0.0, -of.lengths[2] - of.tip);
-        joints[phalanx(finger, 3)] = tip.coords;
-    }
+    let joints = joints_at_rest(&model);
     let frame = |factor: f64| {
         joints.iter().map(|p| format!("{} {} {}\n", factor * p.x, factor * p.y, factor * p.z)).collect::<String>()
     };

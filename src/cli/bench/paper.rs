@@ -176,60 +176,38 @@ pub fn lines(row: &Value) -> [Vec<String>; 4] {
     let at = |path: &str| written(number(row, path));
     let ratio = |whose: &str, key: &str| at(&format!("/point_over_aggregate/{whose}/{key}"));
     let touching = format!("{} of {}", at("/ours/phalanges_in_contact"), at("/ours/phalanges"));
-    let none = String::new;
+    // A row from its cells; those that it does not have are empty.
+    let line = |name: &str, cells: &[(&str, String)]| {
+        let cell =
+            |head: &&str| cells.iter().find(|(own, _)| own == head).map_or(String::new(), |(_, cell)| cell.clone());
+        std::iter::once(name.to_string()).chain(HEADS[1..].iter().map(cell)).collect::<Vec<_>>()
+    };
+    let times = |of: &str| {
+        [("solve ms", arrow(&format!("/ours/solve_ms/{of}"))), ("step ms", arrow(&format!("/ours/step_ms/{of}")))]
+    };
+    let ratios = |whose: &str| [("solve ÷", ratio(whose, "solve")), ("step ÷", ratio(whose, "step"))];
+    let of_medians = [
+        ("phalanges", touching),
+        ("contacts", arrow("/ours/contacts")),
+        ("constraints", arrow("/ours/constraints")),
+        ("constraints ÷", ratio("ours", "constraints")),
+        ("contact ÷", ratio("ours", "contact")),
+        ("steps", arrow("/ours/steps")),
+    ];
+    let of_the_paper = [
+        ("phalanges", at("/paper/phalanges")),
+        ("contacts", at("/paper/contacts")),
+        ("constraints", arrow("/paper/constraints")),
+        ("solve ms", arrow("/paper/solve_ms")),
+        ("step ms", arrow("/paper/step_ms")),
+        ("constraints ÷", ratio("paper", "constraints")),
+        ("steps", "100".into()),
+    ];
     [
-        vec![
-            "here, median".into(),
-            touching,
-            arrow("/ours/contacts"),
-            arrow("/ours/constraints"),
-            arrow("/ours/solve_ms/median"),
-            arrow("/ours/step_ms/median"),
-            ratio("ours", "constraints"),
-            ratio("ours", "solve"),
-            ratio("ours", "contact"),
-            ratio("ours", "step"),
-            arrow("/ours/steps"),
-        ],
-        vec![
-            "here, p99".into(),
-            none(),
-            none(),
-            none(),
-            arrow("/ours/solve_ms/p99"),
-            arrow("/ours/step_ms/p99"),
-            none(),
-            none(),
-            none(),
-            none(),
-            none(),
-        ],
-        vec![
-            "here, mean".into(),
-            none(),
-            none(),
-            none(),
-            arrow("/ours/solve_ms/mean"),
-            arrow("/ours/step_ms/mean"),
-            none(),
-            ratio("ours_by_means", "solve"),
-            none(),
-            ratio("ours_by_means", "step"),
-            none(),
-        ],
-        vec![
-            "paper, mean".into(),
-            at("/paper/phalanges"),
-            at("/paper/contacts"),
-            arrow("/paper/constraints"),
-            arrow("/paper/solve_ms"),
-            arrow("/paper/step_ms"),
-            ratio("paper", "constraints"),
-            ratio("paper", "solve"),
-            none(),
-            ratio("paper", "step"),
-            "100".into(),
-        ],
+        line("here, median", &[&of_medians[..], &times("median"), &ratios("ours")].concat()),
+        line("here, p99", &times("p99")),
+        line("here, mean", &[times("mean"), ratios("ours_by_means")].concat()),
+        line("paper, mean", &[&of_the_paper[..], &ratios("paper")].concat()),
     ]
 }
 

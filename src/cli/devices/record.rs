@@ -6,11 +6,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow, bail};
 
-use crate::assets::{DeviceKind, Files, Port};
+use crate::assets::{DeviceKind, DeviceProfile, Files, Port};
 use crate::cli::{Talk, interrupt, outputs};
 use crate::devices::wire::{Opened, Wire};
-use crate::devices::{SourceState, start_on};
-use crate::protocol::Link;
+use crate::devices::{SourceHandle, SourceState, start_on};
+use crate::protocol::{Format, Link};
 use crate::record::{RawEvent, RawHeader, RawRecorder};
 use crate::runtime::{average_hands, is_byte_recording, open_profile_from, opener};
 
@@ -46,17 +46,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     outputs::check(&[("--out", &arguments.out)], &files.paths())?;
     let length = arguments.seconds.map(Duration::try_from_secs_f64).transpose();
     let length = length.context("`--seconds` must be a non-negative number of seconds")?;
-    let baud = match format.link() {
-        Link::Serial { speeds } => profile.baud.unwrap_or(speeds[0]),
-        _ => 0,
-    };
-    let header = RawHeader {
-        program: env!("CARGO_PKG_VERSION").into(),
-        profile: Files::key(&path),
-        files: files.read_after(0),
-        baud,
-        began: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-    };
+    let header = header(&profile, format, &files, &path);
     let mut open = opener(&profile, format)?;
     let file = File::create(&arguments.out).with_context(|| format!("cannot write {}", arguments.out.display()))?;
     let epoch = Instant::now();
@@ -70,28 +60,14 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     };
     let source = start_on(&profile, format, &average_hands()?, epoch, listened)
         .with_context(|| format!("cannot start a thread for {}", profile.name))?;
-    let (mut state, mut hint) = (SourceState::Connecting, None::<String>);
-    // Ctrl-C ends the recording cleanly.
-    interrupt::listen();
-    while length.is_none_or(|length| epoch.elapsed() < length) && !interrupt::is_asked() {
-        let left = length.map_or(FLUSH, |length| length.saturating_sub(epoch.elapsed()));
-        std::thread::sleep(left.min(FLUSH));
-        source.samples().try_iter().for_each(drop);
-        let (now, statistics) = (source.state(), source.statistics());
-        if now != state {
-            talk.say(format_args!("{}: {now}", profile.name));
-            state = now;
-        }
-        if let Some(new) = statistics.hint.as_ref().filter(|new| hint.as_ref() != Some(*new)) {
-            talk.say(format_args!("{}: {new}", profile.name));
-        }
-        hint = statistics.hint;
-        kept.bring_up_to_date().map_err(|error| anyhow!("cannot write {}: {error}", arguments.out.display()))?;
-    }
+    let left = || match length {
+        Some(length) => length.checked_sub(epoch.elapsed()).filter(|left| !left.is_zero()),
+        None => Some(FLUSH),
+    };
+    listen(&source, &kept, &arguments.out, &profile.name, left, talk)?;
     let complaint = source.complaint();
     drop(source);
-    let (pieces, bytes) =
-        kept.bring_up_to_date().map_err(|error| anyhow!("cannot write {}: {error}", arguments.out.display()))?;
+    let (pieces, bytes) = kept.bring_up_to_date(&arguments.out)?;
     if bytes == 0 {
         bail!("{} is empty: {complaint}", arguments.out.display());
     }
@@ -101,6 +77,48 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         epoch.elapsed().as_secs_f64(),
         profile.name
     );
+    Ok(())
+}
+
+fn header(profile: &DeviceProfile, format: Format, files: &Files, path: &Path) -> RawHeader {
+    let baud = match format.link() {
+        Link::Serial { speeds } => profile.baud.unwrap_or(speeds[0]),
+        _ => 0,
+    };
+    RawHeader {
+        program: env!("CARGO_PKG_VERSION").into(),
+        profile: Files::key(path),
+        files: files.read_after(0),
+        baud,
+        began: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+    }
+}
+
+/// Reports changes of the device and flushes the file until the time is over or Ctrl-C ends the recording cleanly.
+fn listen(
+    source: &SourceHandle,
+    kept: &SharedRecording,
+    out: &Path,
+    name: &str,
+    left: impl Fn() -> Option<Duration>,
+    talk: Talk,
+) -> anyhow::Result<()> {
+    let (mut state, mut hint) = (SourceState::Connecting, None::<String>);
+    interrupt::listen();
+    while let Some(left) = left().filter(|_| !interrupt::is_asked()) {
+        std::thread::sleep(left.min(FLUSH));
+        source.samples().try_iter().for_each(drop);
+        let (now, statistics) = (source.state(), source.statistics());
+        if now != state {
+            talk.say(format_args!("{name}: {now}"));
+            state = now;
+        }
+        if let Some(new) = statistics.hint.as_ref().filter(|new| hint.as_ref() != Some(*new)) {
+            talk.say(format_args!("{name}: {new}"));
+        }
+        hint = statistics.hint;
+        kept.bring_up_to_date(out)?;
+    }
     Ok(())
 }
 
@@ -135,13 +153,13 @@ impl SharedRecording {
         }
     }
 
-    /// Flushes the file; returns the number of chunks and bytes received so far.
-    fn bring_up_to_date(&self) -> Result<(u64, u64), String> {
+    /// Flushes the file `out`; returns the number of chunks and bytes received so far.
+    fn bring_up_to_date(&self, out: &Path) -> anyhow::Result<(u64, u64)> {
         let mut writing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(failed) = &writing.failed {
-            return Err(failed.clone());
+            bail!("cannot write {}: {failed}", out.display());
         }
-        writing.recorder.flush().map_err(|error| error.to_string())?;
+        writing.recorder.flush().map_err(|error| anyhow!("cannot write {}: {error}", out.display()))?;
         Ok((writing.pieces, writing.bytes))
     }
 }

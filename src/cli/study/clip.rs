@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use self::experiments::{Contacts, Loops, Snap, TimeSpread};
-use super::save_plots;
+use super::{print_findings, save_plots};
 use crate::cli::Talk;
 use crate::cli::bench::progress::Progress;
 use crate::cli::plot::{Axis, Plot, Scale, Series, Style};
@@ -41,14 +41,8 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let contacts = experiments::contacts(arguments.quick)?;
     progress.clear();
     let findings = ClipFindings { snaps, loops, contacts };
-    if let Some(file) = &arguments.plot {
-        save_plots(file, &plots(&findings), talk)?;
-    }
-    if arguments.json {
-        println!("{}", as_json(&findings));
-    } else {
-        print(&findings);
-    }
+    save_plots(arguments.plot.as_deref(), || plots(&findings), talk)?;
+    print_findings(arguments.json, || as_json(&findings), || print(&findings));
     Ok(())
 }
 

@@ -28,9 +28,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let tests = arguments.tests;
     let (gaps, times) = (gaps(tests)?, times(tests)?);
-    if let Some(file) = &arguments.plot {
-        save_plots(file, &plots(&gaps, &times), talk)?;
-    }
+    save_plots(arguments.plot.as_deref(), || plots(&gaps, &times).into(), talk)?;
     if arguments.json {
         let gaps: Vec<_> = gaps
             .iter()

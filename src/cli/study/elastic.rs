@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use self::experiments::{Dent, ElasticTimes, Pressing, Quantiles, Rolling, SAME_FORCE, Sides, Slide, Snapshot};
 use self::fem::FemComparison;
-use super::save_plots;
+use super::{print_findings, save_plots};
 use crate::cli::bench::progress::Progress;
 use crate::cli::plot::{Axis, Plot, Scale, Series, Style};
 use crate::cli::{Talk, write_file};
@@ -63,18 +63,12 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         findings.fem = Some(fem::compare()?);
     }
     progress.clear();
-    if let Some(file) = &arguments.plot {
-        save_plots(file, &plots(&findings), talk)?;
-    }
+    save_plots(arguments.plot.as_deref(), || plots(&findings), talk)?;
     if let Some(file) = &arguments.picture {
         write_file(file, &pictures::draw(&findings.shots())?)?;
         talk.say(format_args!("wrote the picture to {}", file.display()));
     }
-    if arguments.json {
-        println!("{}", as_json(&findings));
-    } else {
-        print(&findings);
-    }
+    print_findings(arguments.json, || as_json(&findings), || print(&findings));
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use self::experiments::Extent;
 use self::findings::{Findings, MeasuredTarget};
-use super::save_plots;
+use super::{print_findings, save_plots};
 use crate::cli::Talk;
 use crate::cli::bench::progress::Progress;
 use crate::cli::plot::{Axis, Plot, Scale, Series, Style};
@@ -42,15 +42,9 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     let mut progress = Progress::new(talk);
     let findings = Findings::measure(&extent, |what| progress.show(what))?;
     progress.clear();
-    if let Some(file) = &arguments.plot {
-        save_plots(file, &plots(&findings), talk)?;
-    }
+    save_plots(arguments.plot.as_deref(), || plots(&findings), talk)?;
     let targets = findings.targets();
-    if arguments.json {
-        println!("{}", as_json(&findings, &targets));
-    } else {
-        print(&targets);
-    }
+    print_findings(arguments.json, || as_json(&findings, &targets), || print(&targets));
     Ok(())
 }
 
@@ -69,96 +63,89 @@ fn print(targets: &[MeasuredTarget]) {
     println!("sources and protocols: docs/fingertip.md");
 }
 
+const LINEAR: [Scale; 2] = [Scale::Linear; 2];
+const LOG: [Scale; 2] = [Scale::Log; 2];
+
+fn plot(title: &str, x: &str, y: &str, scales: [Scale; 2], series: Vec<Series>) -> Plot {
+    Plot { title: title.into(), x: Axis::new(x, scales[0]), y: Axis::new(y, scales[1]), series }
+}
+
+fn line(name: &str, points: impl IntoIterator<Item = [f64; 2]>) -> Series {
+    Series::new(name, points).styled(Style::Line)
+}
+
 fn plots(f: &Findings) -> Vec<Plot> {
-    let plot = |title: &str, x: &str, y: &str, scales: [Scale; 2], series: Vec<Series>| Plot {
-        title: title.into(),
-        x: Axis::new(x, scales[0]),
-        y: Axis::new(y, scales[1]),
-        series,
-    };
-    let line = |name: String, points: Vec<[f64; 2]>| Series::new(&name, points).styled(Style::Line);
-    let (linear, log) = ([Scale::Linear; 2], [Scale::Log; 2]);
+    let [indentation, area, volume] = indentation_plots(f);
+    let mut plots = vec![indentation, area, pressure_plot(f), volume, relaxation_plot(f)];
+    plots.extend(slip_plots(f));
+    plots.push(friction_plot(f));
+    plots
+}
+
+/// Force, area and volume over indentation or force.
+fn indentation_plots(f: &Findings) -> [Plot; 3] {
     let curve = &f.indentation.curve;
-    let area = curve.iter().filter(|c| c[1] >= 0.1).map(|c| [c[1], c[2]]).collect();
+    let area = curve.iter().filter(|c| c[1] >= 0.1).map(|c| [c[1], c[2]]);
     // Through the area at 1 N.
     let unit = curve.iter().find(|c| c[1] >= 1.0).map_or(1.0, |c| c[2]);
-    let power = [0.1, 0.3, 1.0, 3.0, 7.0].map(|n: f64| [n, unit * n.powf(0.52)]).to_vec();
-    let shapes = |m: f64| -> Vec<[f64; 2]> {
-        let peak = f.profiles.first().map_or(1.0, |p| p.points.iter().map(|x| x[1]).fold(0.0, f64::max));
-        (0..=20).map(|i| 0.05 * f64::from(i)).map(|r| [r, peak * (1.0 - r * r).powf(m)]).collect()
+    let power = [0.1, 0.3, 1.0, 3.0, 7.0].map(|n: f64| [n, unit * n.powf(0.52)]);
+    let areas = vec![line("area", area), line("N^0.52", power)];
+    let force = vec![line("force", curve.iter().map(|c| [c[0], c[1]]))];
+    let volume = vec![line("tissue of the last phalanx", curve.iter().map(|c| [c[1], c[3]]))];
+    [
+        plot("Indentation", "indentation (mm)", "force (N)", LINEAR, force),
+        plot("Contact area", "force (N)", "area (mm²)", LOG, areas),
+        plot("Volume", "force (N)", "change of volume (%)", LINEAR, volume),
+    ]
+}
+
+/// Pressure profiles, beside those of a paraboloid and of Hertz.
+fn pressure_plot(f: &Findings) -> Plot {
+    let peak = f.profiles.first().map_or(1.0, |p| p.points.iter().map(|x| x[1]).fold(0.0, f64::max));
+    let shape = |m: f64| (0..=20).map(|i| 0.05 * f64::from(i)).map(move |r| [r, peak * (1.0 - r * r).powf(m)]);
+    let profile = |p: &experiments::PressureProfile| {
+        Series::new(&format!("{} N", p.force), p.points.iter().copied()).styled(Style::Marks)
     };
-    let mut pressure: Vec<Series> = f
-        .profiles
-        .iter()
-        .map(|p| Series::new(&format!("{} N", p.force), p.points.iter().copied()).styled(Style::Marks))
-        .collect();
-    pressure.push(line("paraboloid".into(), shapes(1.0)));
-    pressure.push(line("Hertz".into(), shapes(0.5)));
+    let mut series: Vec<Series> = f.profiles.iter().map(profile).collect();
+    series.extend([line("paraboloid", shape(1.0)), line("Hertz", shape(0.5))]);
+    plot("Pressure", "distance over that of the rim", "pressure (kPa)", LINEAR, series)
+}
+
+fn relaxation_plot(f: &Findings) -> Plot {
     let relaxed = |r: &experiments::Relaxed| {
-        line(if r.with { "relaxation = true" } else { "relaxation = false" }.into(), r.curve.clone())
+        line(if r.with { "relaxation = true" } else { "relaxation = false" }, r.curve.iter().copied())
     };
+    let scales = [Scale::Log, Scale::Linear];
+    plot("Relaxation", "time (s)", "force over the first", scales, f.relaxation.iter().map(relaxed).collect())
+}
+
+/// Shear, torsion, and both together.
+fn slip_plots(f: &Findings) -> [Plot; 5] {
     let sheared = |k: usize| {
-        let of =
-            |s: &experiments::Sheared| line(format!("{} N", s.normal), s.curve.iter().map(|c| [c[0], c[k]]).collect());
+        let of = |s: &experiments::Sheared| line(&format!("{} N", s.normal), s.curve.iter().map(|c| [c[0], c[k]]));
         f.shear.iter().map(of).collect::<Vec<_>>()
     };
     let twisted = |k: usize| {
         let of = |t: &experiments::Twisted| {
             let how = if t.patches { "" } else { ", single contacts" };
-            line(format!("{} N{how}", t.normal), t.curve.iter().map(|c| [c[0], c[k]]).collect())
+            line(&format!("{} N{how}", t.normal), t.curve.iter().map(|c| [c[0], c[k]]))
         };
         f.torsion.iter().map(of).collect::<Vec<_>>()
     };
-    let seo = f.load.iter().map(|p| [p[0], 0.82 * p[0].powf(-0.21)]).collect();
-    vec![
-        plot(
-            "Indentation",
-            "indentation (mm)",
-            "force (N)",
-            linear,
-            vec![line("force".into(), curve.iter().map(|c| [c[0], c[1]]).collect())],
-        ),
-        plot(
-            "Contact area",
-            "force (N)",
-            "area (mm²)",
-            log,
-            vec![line("area".into(), area), line("N^0.52".into(), power)],
-        ),
-        plot("Pressure", "distance over that of the rim", "pressure (kPa)", linear, pressure),
-        plot(
-            "Volume",
-            "force (N)",
-            "change of volume (%)",
-            linear,
-            vec![line("tissue of the last phalanx".into(), curve.iter().map(|c| [c[1], c[3]]).collect())],
-        ),
-        plot(
-            "Relaxation",
-            "time (s)",
-            "force over the first",
-            [Scale::Log, Scale::Linear],
-            f.relaxation.iter().map(relaxed).collect(),
-        ),
-        plot("Shear", "way (mm)", "tangential force (N)", linear, sheared(1)),
-        plot("Area under shear", "way (mm)", "area (mm²)", linear, sheared(2)),
-        plot("Torsion", "twist (°)", "torque (N mm)", linear, twisted(1)),
-        plot("Slip in torsion", "twist (°)", "part of the area that slips", linear, twisted(2)),
-        plot(
-            "Torque and tangential force at 2 N",
-            "tangential force (N)",
-            "torque (N mm)",
-            linear,
-            vec![Series::new("full slip", f.limit.iter().copied())],
-        ),
-        plot(
-            "Friction on aluminium",
-            "force (N)",
-            "coefficient",
-            log,
-            vec![Series::new("here", f.load.iter().copied()), line("0.82 N^-0.21".into(), seo)],
-        ),
+    let (title, limit) = ("Torque and tangential force at 2 N", Series::new("full slip", f.limit.iter().copied()));
+    [
+        plot("Shear", "way (mm)", "tangential force (N)", LINEAR, sheared(1)),
+        plot("Area under shear", "way (mm)", "area (mm²)", LINEAR, sheared(2)),
+        plot("Torsion", "twist (°)", "torque (N mm)", LINEAR, twisted(1)),
+        plot("Slip in torsion", "twist (°)", "part of the area that slips", LINEAR, twisted(2)),
+        plot(title, "tangential force (N)", "torque (N mm)", LINEAR, vec![limit]),
     ]
+}
+
+fn friction_plot(f: &Findings) -> Plot {
+    let seo = f.load.iter().map(|p| [p[0], 0.82 * p[0].powf(-0.21)]);
+    let series = vec![Series::new("here", f.load.iter().copied()), line("0.82 N^-0.21", seo)];
+    plot("Friction on aluminium", "force (N)", "coefficient", LOG, series)
 }
 
 fn as_json(f: &Findings, targets: &[MeasuredTarget]) -> Value {

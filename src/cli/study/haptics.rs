@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use self::loops::{PulledThread, SnappedClip};
 use self::stability::Limit;
 use self::times::HapticTimes;
-use super::save_plots;
+use super::{print_findings, save_plots};
 use crate::cli::bench::progress::Progress;
 use crate::cli::plot::{Axis, Plot, Scale, Series, Style};
 use crate::cli::{Talk, write_file};
@@ -55,14 +55,8 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         write_file(file, csv(&findings).as_bytes())?;
         talk.say(format_args!("wrote the table to {}", file.display()));
     }
-    if let Some(file) = &arguments.plot {
-        save_plots(file, &plots(&findings), talk)?;
-    }
-    if arguments.json {
-        println!("{}", as_json(&findings));
-    } else {
-        print(&findings);
-    }
+    save_plots(arguments.plot.as_deref(), || plots(&findings), talk)?;
+    print_findings(arguments.json, || as_json(&findings), || print(&findings));
     Ok(())
 }
 
@@ -134,63 +128,49 @@ fn csv(findings: &HapticsFindings) -> String {
 }
 
 fn plots(findings: &HapticsFindings) -> Vec<Plot> {
-    let plot = |title: &str, x: &str, y: &str, series: Vec<Series>| Plot {
-        title: title.into(),
-        x: Axis::new(x, Scale::Linear),
-        y: Axis::new(y, Scale::Linear),
-        series,
-    };
-    let rows = &findings.clip.rows;
-    let clip = |name: &str, of: &dyn Fn(&loops::LoopSample) -> [f64; 2]| {
-        Series::new(name, rows.iter().map(of)).styled(Style::Line)
-    };
-    let half = rows.iter().position(|row| row.time > findings.clip.turn).unwrap_or(rows.len());
-    let way = |name: &str, rows: &[loops::LoopSample]| {
-        Series::new(name, rows.iter().map(|row| [row.depth, row.device])).styled(Style::Line)
-    };
-    let pulled = |pull: &PulledThread, of: &[[f64; 2]]| {
-        Series::new(&format!("{:.0} Hz", pull.rate), of.iter().copied()).styled(Style::Line)
+    let [loops, snaps] = clip_plots(findings);
+    let pulled = |title: &str, y: &str, of: &dyn Fn(&PulledThread) -> &[[f64; 2]]| {
+        let series = |pull: &PulledThread| line(&format!("{:.0} Hz", pull.rate), of(pull).iter().copied());
+        plot(title, ["time (s)", y], Scale::Linear, findings.pulls.iter().map(series).collect())
     };
     let limit =
         |name: &str, of: &dyn Fn(&Limit) -> f64| Series::new(name, findings.limits.iter().map(|l| [l.rate, of(l)]));
+    let limits = vec![
+        limit("passive: 2 (b − B)/T", &|l| l.bound),
+        limit("found", &|l| l.found),
+        limit("one step late", &|l| l.late),
+        limit("with controller", &|l| l.controlled),
+    ];
     vec![
-        plot(
-            "Clip on a soft cylinder: both loops",
-            "time (s)",
-            "force on the clip (N)",
-            vec![
-                clip("haptic loop", &|row| [row.time, row.forces[0]]),
-                clip("scene", &|row| [row.time, row.forces[1]]),
-            ],
-        ),
-        plot(
-            "Snapping on and off",
-            "depth of the clip (mm)",
-            "force of the device (N)",
-            vec![way("on", &rows[..half]), way("off", &rows[half..])],
-        ),
-        plot(
-            "Thread pulled taut",
-            "time (s)",
-            "path of the device (mm)",
-            findings.pulls.iter().map(|p| pulled(p, &p.path)).collect(),
-        ),
-        plot(
-            "Thread pulled taut: force",
-            "time (s)",
-            "force of the device (N)",
-            findings.pulls.iter().map(|p| pulled(p, &p.forces)).collect(),
-        ),
-        Plot {
-            title: "Stable stiffness".into(),
-            x: Axis::new("rate of the loop (Hz)", Scale::Log),
-            y: Axis::new("stiffness (N/m)", Scale::Log),
-            series: vec![
-                limit("passive: 2 (b − B)/T", &|l| l.bound),
-                limit("found", &|l| l.found),
-                limit("one step late", &|l| l.late),
-                limit("with controller", &|l| l.controlled),
-            ],
-        },
+        loops,
+        snaps,
+        pulled("Thread pulled taut", "path of the device (mm)", &|pull| &pull.path),
+        pulled("Thread pulled taut: force", "force of the device (N)", &|pull| &pull.forces),
+        plot("Stable stiffness", ["rate of the loop (Hz)", "stiffness (N/m)"], Scale::Log, limits),
     ]
+}
+
+/// Forces of both loops over time, and of the device over the depth of the clip.
+fn clip_plots(findings: &HapticsFindings) -> [Plot; 2] {
+    let rows = &findings.clip.rows;
+    let half = rows.iter().position(|row| row.time > findings.clip.turn).unwrap_or(rows.len());
+    let way = |name: &str, rows: &[loops::LoopSample]| line(name, rows.iter().map(|row| [row.depth, row.device]));
+    let loops = vec![
+        line("haptic loop", rows.iter().map(|row| [row.time, row.forces[0]])),
+        line("scene", rows.iter().map(|row| [row.time, row.forces[1]])),
+    ];
+    let snaps = vec![way("on", &rows[..half]), way("off", &rows[half..])];
+    let [title, on_and_off] = ["Clip on a soft cylinder: both loops", "Snapping on and off"];
+    [
+        plot(title, ["time (s)", "force on the clip (N)"], Scale::Linear, loops),
+        plot(on_and_off, ["depth of the clip (mm)", "force of the device (N)"], Scale::Linear, snaps),
+    ]
+}
+
+fn plot(title: &str, [x, y]: [&str; 2], scale: Scale, series: Vec<Series>) -> Plot {
+    Plot { title: title.into(), x: Axis::new(x, scale), y: Axis::new(y, scale), series }
+}
+
+fn line(name: &str, points: impl IntoIterator<Item = [f64; 2]>) -> Series {
+    Series::new(name, points).styled(Style::Line)
 }

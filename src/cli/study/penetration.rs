@@ -66,9 +66,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
             all.push(depths);
         }
     }
-    if let Some(file) = &arguments.plot {
-        save_plots(file, &plots(&all), talk)?;
-    }
+    save_plots(arguments.plot.as_deref(), || plots(&all), talk)?;
     let together = [Method::Aggregate, Method::Point].map(|method| together(&all, method));
     if arguments.json {
         let rows: Vec<Value> = all.iter().map(Depths::row).collect();

@@ -53,9 +53,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         }
     }
     let finding = finding(&rows);
-    if let Some(file) = &arguments.plot {
-        save_plots(file, &plots(&rows), talk)?;
-    }
+    save_plots(arguments.plot.as_deref(), || plots(&rows).into(), talk)?;
     if arguments.json {
         println!("{}", json!({ "study": "resolution", "sweeps_limit": SWEEP_LIMIT, "rows": rows, "growth": finding }));
         return Ok(());

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use self::operator::Operator;
+use super::print_findings;
 use super::soft_table::{Build, body, mesh, sole};
 use crate::assets::{Setting, load_builtin_scene};
 use crate::cli::bench::measure::{advance, steps_of};
@@ -55,11 +56,11 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
         write_file(file, &operator::picture(&operators)?)?;
         talk.say(format_args!("wrote the picture to {}", file.display()));
     }
-    if arguments.json {
-        println!("{}", as_json(&spreads, &operators, arguments.seconds));
-    } else {
-        print(&spreads, &operators, arguments.seconds);
-    }
+    print_findings(
+        arguments.json,
+        || as_json(&spreads, &operators, arguments.seconds),
+        || print(&spreads, &operators, arguments.seconds),
+    );
     Ok(())
 }
 

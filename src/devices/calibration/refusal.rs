@@ -109,6 +109,28 @@ impl fmt::Display for Percent {
     }
 }
 
+fn small_span(f: &mut fmt::Formatter<'_>, step: PoseStep, span: Percent, least: Percent) -> fmt::Result {
+    write!(f, "only {span} of the scale lies between flat hand and {step}, at least {least} are needed; ")?;
+    match step {
+        PoseStep::Spread => write!(f, "spread wider, and check that the sensor is in place"),
+        _ => write!(f, "stretch it fully, then bend it fully, and check that the sensor is in place"),
+    }
+}
+
+fn buried(f: &mut fmt::Formatter<'_>, step: PoseStep, span: Percent, noise: Percent) -> fmt::Result {
+    write!(
+        f,
+        "{span} of the scale lies between flat hand and {step}, too little for readings that scatter by {noise}; bend it farther, and check for a loose contact"
+    )
+}
+
+fn same_as_flat(f: &mut fmt::Formatter<'_>, step: PoseStep, farthest: &str, span: Percent) -> fmt::Result {
+    write!(
+        f,
+        "the {step} looks like the flat hand: no sensor moved, the {farthest} most by {span} of the scale; take the pose before continuing, and check that the glove is on this hand"
+    )
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let step = self.step;
@@ -139,21 +161,8 @@ impl fmt::Display for Refusal {
                     Percent(by)
                 )
             }
-            Reason::SmallSpan { span, least } => {
-                let (span, least) = (Percent(span), Percent(least));
-                write!(f, "only {span} of the scale lies between flat hand and {step}, at least {least} are needed; ")?;
-                match step {
-                    PoseStep::Spread => write!(f, "spread wider, and check that the sensor is in place"),
-                    _ => write!(f, "stretch it fully, then bend it fully, and check that the sensor is in place"),
-                }
-            }
-            Reason::Buried { span, noise } => {
-                let (span, noise) = (Percent(span), Percent(noise));
-                write!(
-                    f,
-                    "{span} of the scale lies between flat hand and {step}, too little for readings that scatter by {noise}; bend it farther, and check for a loose contact"
-                )
-            }
+            Reason::SmallSpan { span, least } => small_span(f, step, Percent(span), Percent(least)),
+            Reason::Buried { span, noise } => buried(f, step, Percent(span), Percent(noise)),
             Reason::Bent { bend } => {
                 write!(
                     f,
@@ -168,13 +177,7 @@ impl fmt::Display for Refusal {
                     Percent(bend.max(0.0))
                 )
             }
-            Reason::SameAsFlat { farthest: (sensor, span) } => {
-                let (name, span) = (in_words(sensor), Percent(span));
-                write!(
-                    f,
-                    "the {step} looks like the flat hand: no sensor moved, the {name} most by {span} of the scale; take the pose before continuing, and check that the glove is on this hand"
-                )
-            }
+            Reason::SameAsFlat { farthest: (sensor, span) } => same_as_flat(f, step, &in_words(sensor), Percent(span)),
             Reason::FollowsOthers { crosstalk } => {
                 write!(
                     f,

@@ -35,6 +35,27 @@ fn variants() -> Vec<Format> {
 /// Numbers that [`readings`] uses.
 const NUMBERS: usize = 64;
 
+fn is_curl(sensor: Sensor) -> bool {
+    matches!(sensor, Sensor::Curl(_))
+}
+
+/// Whether a glove with sixteen sensors has it.
+fn is_of_sixteen(sensor: Sensor) -> bool {
+    match sensor {
+        Sensor::Joint(_, place) => matches!(place, FingerJoint::Knuckle | FingerJoint::Middle),
+        Sensor::Between(_) | Sensor::ThumbPalm | Sensor::Wrist => true,
+        Sensor::Curl(_) | Sensor::Splay(_) => false,
+    }
+}
+
+fn is_of_fourteen(sensor: Sensor) -> bool {
+    is_of_sixteen(sensor) && !matches!(sensor, Sensor::ThumbPalm | Sensor::Wrist)
+}
+
+fn is_of_alpha(sensor: Sensor) -> bool {
+    matches!(sensor, Sensor::Curl(_) | Sensor::Joint(..) | Sensor::Splay(_))
+}
+
 /// All readings that a device can send at once, from numbers in 0..=1. Buttons come last.
 fn readings(format: &Format, numbers: &[f64]) -> Vec<Reading> {
     let mut numbers = numbers.iter().copied();
@@ -44,33 +65,27 @@ fn readings(format: &Format, numbers: &[f64]) -> Vec<Reading> {
             Sensor::all().filter(|s| keep(*s)).map(|sensor| (sensor, next())).collect::<Vec<_>>(),
         ))
     };
-    let curls = |sensor| matches!(sensor, Sensor::Curl(_));
-    let sixteen = |sensor| match sensor {
-        Sensor::Joint(_, place) => matches!(place, FingerJoint::Knuckle | FingerJoint::Middle),
-        Sensor::Between(_) | Sensor::ThumbPalm | Sensor::Wrist => true,
-        Sensor::Curl(_) | Sensor::Splay(_) => false,
-    };
-    let fourteen = |sensor| sixteen(sensor) && !matches!(sensor, Sensor::ThumbPalm | Sensor::Wrist);
-    let alpha = |sensor| matches!(sensor, Sensor::Curl(_) | Sensor::Joint(..) | Sensor::Splay(_));
     let buttons = [Button::JoystickClick, Button::Trigger, Button::A, Button::B, Button::Grab, Button::Pinch];
     let mut message = Vec::new();
     match format {
         Format::DataGlove5 { .. } | Format::DataGlove5Wireless { .. } => {
             // A finger at the header byte can make a still hand ambiguous; a separate test covers that.
             let header = 127.4 / 255.0..128.6 / 255.0;
-            let Reading::Flex(flex) = flex(&curls) else { unreachable!("flexion was made") };
+            let Reading::Flex(flex) = flex(&is_curl) else { unreachable!("flexion was made") };
             let apart = flex.iter().map(|(sensor, v)| (sensor, if header.contains(&v) { 0.25 } else { v }));
             message.push(Reading::Flex(FlexReading::of(apart)));
             // The glove is level in half of the cases.
             let mut tilt = || (next() - 0.5).max(0.0) * std::f64::consts::PI * 0.99;
             message.push(Reading::Tilt { pitch: tilt(), roll: tilt() });
         }
-        Format::DataGlove16 { .. } => message.push(flex(&sixteen)),
-        Format::UltraWireless | Format::UltraUsb { sensors: UltraSensors::Fourteen } => message.push(flex(&fourteen)),
-        Format::UltraUsb { .. } => message.push(flex(&curls)),
+        Format::DataGlove16 { .. } => message.push(flex(&is_of_sixteen)),
+        Format::UltraWireless | Format::UltraUsb { sensors: UltraSensors::Fourteen } => {
+            message.push(flex(&is_of_fourteen))
+        }
+        Format::UltraUsb { .. } => message.push(flex(&is_curl)),
         Format::OpenGlovesLegacy { .. } | Format::OpenGlovesAlpha { .. } => {
             let is_alpha = matches!(format, Format::OpenGlovesAlpha { .. });
-            message.push(if is_alpha { flex(&alpha) } else { flex(&curls) });
+            message.push(if is_alpha { flex(&is_of_alpha) } else { flex(&is_curl) });
             message.push(Reading::Joystick { x: 2.0 * next() - 1.0, y: 2.0 * next() - 1.0 });
             if is_alpha {
                 message.push(Reading::Trigger(next()));

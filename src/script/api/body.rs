@@ -11,6 +11,15 @@ use crate::script::track::{Fault, fault, with};
 
 pub fn register(api: &mut Api) {
     api.subject("Body");
+    places(api);
+    motions(api);
+    contacts(api);
+    placements(api);
+    changes(api);
+}
+
+/// Where it is, and where it was.
+fn places(api: &mut Api) {
     api.add("name(body: Body) -> string", "Its name.", |body: BodyRef| body.0);
     api.add("to_string(body: Body) -> string", "Its name.", |body: BodyRef| body.0);
     api.engine.register_fn("to_debug", |body: BodyRef| body.0);
@@ -54,6 +63,9 @@ pub fn register(api: &mut Api) {
             })
         },
     );
+}
+
+fn motions(api: &mut Api) {
     api.add("velocity(body: Body) -> Vec3", "Velocity, m/s.", |body: BodyRef| {
         look(&body, |state, kind| Ok(velocity(state, kind)))
     });
@@ -75,6 +87,9 @@ pub fn register(api: &mut Api) {
     api.add("mass(body: Body) -> number", "Mass, kg; zero for a fixed body.", |body: BodyRef| {
         look(&body, |state, id| Ok(state.get(id)?.mass().unwrap_or(0.0)))
     });
+}
+
+fn contacts(api: &mut Api) {
     api.add("force(body: Body) -> number", "Sum of the normal forces on it, N.", |body: BodyRef| {
         look(&body, |state, kind| {
             let touches = state.touches().into_iter().filter(|touch| touch.a.body == kind || touch.b.body == kind);
@@ -102,10 +117,9 @@ pub fn register(api: &mut Api) {
     api.add("touches(body: Body, hand: Hand) -> bool", "Whether a hand touches it.", |body: BodyRef, hand: HandRef| {
         with(|state| Ok(super::hand::touching(state, state.hand(&hand.0)?, state.body(&body.0)?)))
     });
-    changes(api);
 }
 
-fn changes(api: &mut Api) {
+fn placements(api: &mut Api) {
     api.add(
         "place(body: Body, position: Vec3)",
         "Moves it to a position at once, at rest, with the same orientation.",
@@ -129,6 +143,9 @@ fn changes(api: &mut Api) {
             })
         },
     );
+}
+
+fn changes(api: &mut Api) {
     api.add("throw_with(body: Body, velocity: Vec3)", "Sets its velocity, m/s.", |body: BodyRef, velocity: Dynamic| {
         let velocity = arguments::velocity(&velocity, "velocity")?;
         change(&body, |rigid| {

@@ -13,6 +13,13 @@ use crate::tracking::{Angle, Finger, Segment};
 
 pub fn register(api: &mut Api) {
     api.subject("Hand: state and contacts");
+    poses(api);
+    angles(api);
+    loads(api);
+    grasps(api);
+}
+
+fn poses(api: &mut Api) {
     api.add("name(hand: Hand) -> string", "Its name.", |hand: HandRef| hand.0);
     api.add("to_string(hand: Hand) -> string", "Its name.", |hand: HandRef| hand.0);
     api.engine.register_fn("to_debug", |hand: HandRef| hand.0);
@@ -34,6 +41,9 @@ pub fn register(api: &mut Api) {
     api.add("tracked_rotation(hand: Hand) -> Rotation", "Orientation of the tracked palm.", |hand: HandRef| {
         with(|state| Ok(body(state, &hand)?.skeleton.tracked.palm().rotation))
     });
+}
+
+fn angles(api: &mut Api) {
     api.add(
         "angle(hand: Hand, joint: string) -> number",
         "Angle of a joint, in degrees: `index_base_flexion`, `thumb_base_abduction`, \
@@ -65,7 +75,9 @@ pub fn register(api: &mut Api) {
             with(|state| pad(state, &hand, finger))
         },
     );
-    loads(api);
+}
+
+fn grasps(api: &mut Api) {
     api.add(
         "touches(hand: Hand, body: Body) -> bool",
         "Whether a hand touches a body.",

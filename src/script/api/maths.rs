@@ -9,6 +9,14 @@ use crate::script::track::{Fault, fault};
 pub fn register(api: &mut Api) {
     api.subject("Vectors and rotations");
     api.engine.register_type_with_name::<Vec3>("Vec3").register_type_with_name::<Quat>("Rotation");
+    construction(api);
+    operators(api);
+    vectors(api);
+    rotations(api);
+    numbers(api);
+}
+
+fn construction(api: &mut Api) {
     api.add("vec(x: number, y: number, z: number) -> Vec3", "A vector.", |x: Dynamic, y: Dynamic, z: Dynamic| {
         Ok::<_, Fault>(Vec3::new(number(&x, "x")?, number(&y, "y")?, number(&z, "z")?))
     });
@@ -25,6 +33,9 @@ pub fn register(api: &mut Api) {
     api.note("x -> number", "The first number of a vector.");
     api.note("y -> number", "The second number of a vector; upward.");
     api.note("z -> number", "The third number of a vector.");
+}
+
+fn operators(api: &mut Api) {
     api.engine
         .register_fn("+", |a: Vec3, b: Vec3| a + b)
         .register_fn("+", |a: Vec3, b: Array| Ok::<_, Fault>(a + vector(&b.into(), "sum")?))
@@ -45,6 +56,9 @@ pub fn register(api: &mut Api) {
         .register_fn("*", |a: Quat, v: Vec3| a * v)
         .register_fn("*", |a: Quat, v: Array| Ok::<_, Fault>(a * vector(&v.into(), "vector")?))
         .register_fn("==", |a: Quat, b: Quat| a == b);
+}
+
+fn vectors(api: &mut Api) {
     api.add("length(v: Vec3) -> number", "Its length.", |v: Vec3| v.norm());
     api.add("normalized(v: Vec3) -> Vec3", "The unit vector in its direction; zero stays zero.", |v: Vec3| {
         v.try_normalize(0.0).unwrap_or_else(Vec3::zeros)
@@ -63,6 +77,9 @@ pub fn register(api: &mut Api) {
         format!("[{x:.4}, {y:.4}, {z:.4}]")
     });
     api.engine.register_fn("to_debug", |v: Vec3| format!("{:?}", [v.x, v.y, v.z]));
+}
+
+fn rotations(api: &mut Api) {
     api.add(
         "degrees(x: number, y: number, z: number) -> Rotation",
         "Rotation about X, then Y, then Z, with axes fixed in the world.",
@@ -88,6 +105,9 @@ pub fn register(api: &mut Api) {
         let [x, y, z] = [x, y, z].map(|angle| rounded(angle.to_degrees(), 2));
         format!("degrees({x:.2}, {y:.2}, {z:.2})")
     });
+}
+
+fn numbers(api: &mut Api) {
     api.add(
         "round(x: number, digits: number) -> number",
         "Rounds to a number of decimal places: `print(round(time(), 2))`.",

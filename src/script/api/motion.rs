@@ -32,6 +32,12 @@ macro_rules! motions {
 
 pub fn register(api: &mut Api) {
     api.subject("Hand: motion");
+    finger_motions(api);
+    palm_motions(api);
+    controls(api);
+}
+
+fn finger_motions(api: &mut Api) {
     motions! { api,
         "pose", "(hand: Hand, name: string, seconds: number)",
         "Moves the fingers to a pose of the hand file: `open`, `rest`, `fist`, `point`, `pinch`, `tripod` …",
@@ -68,6 +74,11 @@ pub fn register(api: &mut Api) {
         |angles: Map| |m: &mut MotionBuilder| {
             angles.iter().try_for_each(|(name, degrees)| m.bend(joint(name)?, number(degrees, name)?))
         };
+    }
+}
+
+fn palm_motions(api: &mut Api) {
+    motions! { api,
         "move_to", "(hand: Hand, position: Vec3, seconds: number)",
         "Moves the palm to a position, m.",
         |place: Dynamic| |m: &mut MotionBuilder| m.move_to(vector(&place, "position")?);
@@ -91,6 +102,9 @@ pub fn register(api: &mut Api) {
             m.turn_about(place(&point, "point")?, axis, number(&degrees, "degrees")?)
         };
     }
+}
+
+fn controls(api: &mut Api) {
     api.add(
         "play(hand: Hand, keys: array)",
         "Plays keyframes: maps with `seconds`, the duration, and any of `pose`, `angles` (a map of joints), \

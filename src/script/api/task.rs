@@ -14,6 +14,15 @@ use crate::text::unknown;
 
 pub fn register(api: &mut Api) {
     api.subject("Task");
+    conditions(api);
+    endings(api);
+    scores(api);
+    reports(api);
+    api.subject("Events");
+    events(api);
+}
+
+fn conditions(api: &mut Api) {
     api.add("task(name: string)", "Names the task [default: the name of the script].", |name: Dynamic| {
         let name = text(&name, "name")?;
         with(|state| {
@@ -57,6 +66,9 @@ pub fn register(api: &mut Api) {
             })
         },
     );
+}
+
+fn endings(api: &mut Api) {
     api.add("phase(name: string)", "Starts a phase of the task, named in reports.", |name: Dynamic| {
         let name = text(&name, "name")?;
         with(|state| {
@@ -85,6 +97,9 @@ pub fn register(api: &mut Api) {
             if holds { Ok(()) } else { with(|state| state.end(false, &reason)) }
         },
     );
+}
+
+fn scores(api: &mut Api) {
     api.add("score(points: number)", "Sets the score.", |points: Dynamic| {
         let points = number(&points, "points")?;
         with(|state| {
@@ -103,8 +118,9 @@ pub fn register(api: &mut Api) {
             Ok(())
         })
     });
-    reports(api);
-    api.subject("Events");
+}
+
+fn events(api: &mut Api) {
     api.add(
         "on(event: string, handler: closure)",
         "Calls a closure with a map on an event: `contact_began`, `contact_ended` and `slip` with `hand`, `finger`, \

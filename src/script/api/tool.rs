@@ -10,6 +10,12 @@ use crate::script::track::{Fault, fault, wait_until_time, with};
 
 pub fn register(api: &mut Api) {
     api.subject("Body: tool of an elastic object");
+    motions(api);
+    contact(api);
+    deformation(api);
+}
+
+fn motions(api: &mut Api) {
     api.add(
         "move_tool(body: Body, position: Vec3, seconds: number)",
         "Moves the tool of an elastic object to a position, m.",
@@ -46,6 +52,9 @@ pub fn register(api: &mut Api) {
             with(|state| drive(state, &body, s, |_| pose)).map(drop)
         },
     );
+}
+
+fn contact(api: &mut Api) {
     api.add("tool_position(body: Body) -> Vec3", "Position of the tool, m.", |body: BodyRef| {
         look(&body, |tool| Ok(tool.pose().translation.vector))
     });
@@ -69,6 +78,9 @@ pub fn register(api: &mut Api) {
     api.add("tool_slides(body: Body) -> bool", "Whether the tool slides on the object.", |body: BodyRef| {
         look(&body, |tool| Ok(tool.is_sliding()))
     });
+}
+
+fn deformation(api: &mut Api) {
     api.add("tool_regions(body: Body) -> number", "Number of contact regions of the tool.", |body: BodyRef| {
         look(&body, |tool| Ok(tool.object().response().regions.len() as i64))
     });

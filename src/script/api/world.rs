@@ -13,6 +13,15 @@ use crate::script::track::{Fault, Go, TrackRequest, fault, refused, submit, with
 
 pub fn register(api: &mut Api) {
     api.subject("World");
+    scenes(api);
+    members(api);
+    parameters(api);
+    devices(api);
+    chance(api);
+    api.note("print(line)", "Prints a line to the terminal, with the time.");
+}
+
+fn scenes(api: &mut Api) {
     api.engine
         .register_type_with_name::<LoadRefusal>("Refusal")
         .register_fn("to_string", |refusal: LoadRefusal| refusal.shown)
@@ -27,6 +36,10 @@ pub fn register(api: &mut Api) {
         "Sets up a scene; the map has the keys of a scene file, such as `#{ hand: #{ right: #{} } }`.",
         |description: Map| load(Request::Inline(with(|state| document(&description, &state.origin))?)),
     );
+}
+
+/// Hands and bodies of the scene.
+fn members(api: &mut Api) {
     api.add("hand(name: string) -> Hand", "A hand of the scene.", |name: &str| {
         with(|state| state.hand(name).map(|_| HandRef(name.into())))
     });
@@ -63,6 +76,9 @@ pub fn register(api: &mut Api) {
     api.add("exists(name: string) -> bool", "Whether there is a hand or a body with this name.", |name: &str| {
         with(|state| Ok(state.find_body(name).is_some() || state.scene.hand(name).is_some()))
     });
+}
+
+fn parameters(api: &mut Api) {
     api.add(
         "material(name: string, friction: number)",
         "Sets the static and dynamic friction of a material; a new name creates a material.",
@@ -91,6 +107,9 @@ pub fn register(api: &mut Api) {
     api.add("penetration() -> number", "Maximum penetration after the last step, m.", || {
         with(|state| Ok(state.scene.world.statistics().penetration))
     });
+}
+
+fn devices(api: &mut Api) {
     api.add(
         "move_device(displacement: Vec3, seconds: number)",
         "Moves the aim of the haptic device smoothly to a displacement from its start, m. The scene needs a `[haptic]` section.",
@@ -104,9 +123,12 @@ pub fn register(api: &mut Api) {
             })
         },
     );
-    api.add("device_force() -> Vec3", "Force that the haptic device was last told, N.", || {
+    api.add("device_force() -> Vec3", "Force that was last sent to the haptic device, N.", || {
         with(|state| state.scene.haptic.as_ref().map(|haptic| haptic.sent_wrench().force).ok_or_else(no_device))
     });
+}
+
+fn chance(api: &mut Api) {
     api.add("random() -> number", "A random number from 0 to 1, reproducible for a seed on every machine.", || {
         with(|state| Ok(state.random.unit()))
     });
@@ -118,7 +140,6 @@ pub fn register(api: &mut Api) {
             with(|state| Ok(low + (high - low) * state.random.unit()))
         },
     );
-    api.note("print(line)", "Prints a line to the terminal, with the time.");
 }
 
 fn no_device() -> Fault {

@@ -24,7 +24,7 @@ use std::any::Any;
 
 use super::fast::FastTool;
 use super::scene::FreeVelocities;
-use crate::body::{BodyId, ColliderId, Hand, HandId};
+use crate::body::{Body, BodyId, ColliderId, Hand, HandId};
 use crate::contact::{ToolConstraint, ToolProblem, tangents};
 use crate::hand::{REDUCED, Reduced};
 use crate::math::Vec3;
@@ -128,7 +128,7 @@ impl HandLoop {
         Some(hand.track_from(SampleSource::Device, sample))
     }
 
-    /// One step to the time `now + h` on the clock of the scene. The solver ends early when `go_on` says so.
+    /// One step to the time `now + h` on the clock of the scene. The solver ends early when `go_on` returns false.
     pub fn step(&mut self, now: f64, h: f64, go_on: impl FnMut() -> bool) {
         let mut load = Reduced::zeros();
         for (i, a) in self.problem.aggregates.iter().enumerate() {
@@ -200,69 +200,80 @@ impl HandProblem {
         self.tool.forces.clear();
         self.shares.clear();
         self.rows.clear();
-        for a in &mut self.aggregates {
-            let members =
-                a.members.iter().map(|&(i, p)| (&self.full.constraints[i as usize], self.starts[i as usize], p));
-            let normal: Vec3 = members.clone().map(|(c, _, p)| p * c.directions[0]).sum();
-            a.normal = normal.try_normalize(0.0).unwrap_or(a.normal);
-            let [t, s] = tangents(&a.normal);
-            let directions = [a.normal, t, s];
-            let total: Vec3 = members.clone().map(|(c, row, _)| force_on(c, &self.full.forces[row..])).sum();
-            let forces = directions.map(|d| d.dot(&total));
-            for d in directions {
-                self.rows.push(self.shares.len());
-                for (c, row, p) in members.clone() {
-                    self.shares.extend((0..3).map(|k| ((row + k) as u32, p * d.dot(&c.directions[k]))));
-                }
-            }
-            let sum = |of: &dyn Fn(&ToolConstraint, f64) -> f64| members.clone().map(|(c, _, p)| of(c, p)).sum::<f64>();
-            let place: Vec3 = members.clone().map(|(c, _, p)| p * c.place).sum();
-            let Some((first, ..)) = members.clone().next() else { continue };
-            let Some(point) = body.attachment_point(a.segment, &place) else { continue };
-            let shear_length = 1.0 / sum(&|c, p| p / c.shear_length.max(1e-12));
-            let sideways = forces[1] * t + forces[2] * s;
-            let spring = if forces[0] > 0.0 { shear_length / forces[0] } else { 0.0 };
-            let steepest = if forces[0] > 0.0 { sideways.norm() / forces[0] } else { 0.0 };
-            self.tool.constraints.push(ToolConstraint {
-                // No memory of another problem: the scene knows how far each contact has sheared.
-                key: (a.key.0, a.key.1, u64::MAX),
-                point,
-                sign: first.sign,
-                place,
-                directions,
-                contact: true,
-                gap: sum(&|c, p| p * c.gap),
-                environment: members.clone().map(|(c, _, p)| p * c.environment).sum(),
-                softness: sum(&|c, p| p * p * c.softness),
-                // On a curved surface friction is more than that of the mean normal allows.
-                friction: first.friction.max(steepest),
-                shear_length,
-                shear: -spring * sideways,
-            });
-            self.tool.forces.extend(forces);
-            a.pressing = forces[0];
-            (a.torque, a.load) = (Vec3::zeros(), Reduced::zeros());
-            let mut add = |c: &ToolConstraint, point: &crate::body::MaterialPoint, force: Vec3| {
-                body.columns(point, &c.place, &mut |part, dof, velocity| {
-                    if part == 0 && dof < REDUCED {
-                        a.load[dof] += velocity.dot(&force);
-                    }
-                });
-            };
-            for (c, row, _) in members.clone() {
-                let force = c.sign * force_on(c, &self.full.forces[row..]);
-                a.torque += (c.place - place).cross(&force);
-                add(c, &c.point, force);
-            }
-            let centre = ToolConstraint { place, ..*first };
-            add(&centre, &point, -first.sign * total);
-        }
+        let mut aggregates = std::mem::take(&mut self.aggregates);
+        aggregates.iter_mut().for_each(|a| self.push_aggregate(a, body));
+        self.aggregates = aggregates;
         self.rows.push(self.shares.len());
         self.fill_compliance();
         for p in world.pressure_points() {
             let own = self.aggregates.iter_mut().filter(|a| a.key == (p.body, p.other));
             own.for_each(|a| a.peak = a.peak.max(p.pressure));
         }
+    }
+
+    /// Adds the rows of an aggregate and its constraint to `tool`, and finds its load on the skeleton.
+    fn push_aggregate(&mut self, a: &mut FeltAggregate, body: &dyn Body) {
+        let members = a.members.iter().map(|&(i, p)| (&self.full.constraints[i as usize], self.starts[i as usize], p));
+        let normal: Vec3 = members.clone().map(|(c, _, p)| p * c.directions[0]).sum();
+        a.normal = normal.try_normalize(0.0).unwrap_or(a.normal);
+        let [t, s] = tangents(&a.normal);
+        let directions = [a.normal, t, s];
+        let total: Vec3 = members.clone().map(|(c, row, _)| force_on(c, &self.full.forces[row..])).sum();
+        let forces = directions.map(|d| d.dot(&total));
+        for d in directions {
+            self.rows.push(self.shares.len());
+            for (c, row, p) in members.clone() {
+                self.shares.extend((0..3).map(|k| ((row + k) as u32, p * d.dot(&c.directions[k]))));
+            }
+        }
+        let sum = |of: &dyn Fn(&ToolConstraint, f64) -> f64| members.clone().map(|(c, _, p)| of(c, p)).sum::<f64>();
+        let place: Vec3 = members.clone().map(|(c, _, p)| p * c.place).sum();
+        let Some((first, ..)) = members.clone().next() else { return };
+        let Some(point) = body.attachment_point(a.segment, &place) else { return };
+        let shear_length = 1.0 / sum(&|c, p| p / c.shear_length.max(1e-12));
+        let sideways = forces[1] * t + forces[2] * s;
+        let spring = if forces[0] > 0.0 { shear_length / forces[0] } else { 0.0 };
+        let steepest = if forces[0] > 0.0 { sideways.norm() / forces[0] } else { 0.0 };
+        let centre = ToolConstraint {
+            // No memory of another problem: the scene knows how far each contact has sheared.
+            key: (a.key.0, a.key.1, u64::MAX),
+            point,
+            sign: first.sign,
+            place,
+            directions,
+            contact: true,
+            gap: sum(&|c, p| p * c.gap),
+            environment: members.clone().map(|(c, _, p)| p * c.environment).sum(),
+            softness: sum(&|c, p| p * p * c.softness),
+            // On a curved surface friction is more than that of the mean normal allows.
+            friction: first.friction.max(steepest),
+            shear_length,
+            shear: -spring * sideways,
+        };
+        a.pressing = forces[0];
+        self.find_load(a, body, &centre, &total);
+        self.tool.constraints.push(centre);
+        self.tool.forces.extend(forces);
+    }
+
+    /// Torque about the centre and load on the skeleton of the members of an aggregate, beyond those of their total force at the centre.
+    fn find_load(&self, a: &mut FeltAggregate, body: &dyn Body, centre: &ToolConstraint, total: &Vec3) {
+        (a.torque, a.load) = (Vec3::zeros(), Reduced::zeros());
+        let load = &mut a.load;
+        let mut add = |c: &ToolConstraint, force: Vec3| {
+            body.columns(&c.point, &c.place, &mut |part, dof, velocity| {
+                if part == 0 && dof < REDUCED {
+                    load[dof] += velocity.dot(&force);
+                }
+            });
+        };
+        for &(i, _) in &a.members {
+            let c = &self.full.constraints[i as usize];
+            let force = c.sign * force_on(c, &self.full.forces[self.starts[i as usize]..]);
+            a.torque += (c.place - centre.place).cross(&force);
+            add(c, force);
+        }
+        add(centre, -centre.sign * total);
     }
 
     /// Groups the contacts of the hand by colliders and normals.

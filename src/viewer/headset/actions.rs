@@ -113,10 +113,8 @@ impl Actions {
         placement: &Placement,
     ) -> Result<Option<Controller>, sys::Result> {
         let hand = self.hands[side as usize];
-        if !self.grip.is_active(session, hand)? {
-            return Ok(None);
-        }
-        let Some(grip) = located(&self.spaces[side as usize], room, time)? else { return Ok(None) };
+        let active = self.grip.is_active(session, hand)?;
+        let Some(grip) = located(&self.spaces[side as usize], active, room, time)? else { return Ok(None) };
         let value = |action: &openxr::Action<f32>| -> Result<f64, sys::Result> {
             let state = action.state(session, hand)?;
             Ok(if state.is_active { f64::from(state.current_state).clamp(0.0, 1.0) } else { 0.0 })
@@ -135,10 +133,8 @@ impl Actions {
         placement: &Placement,
     ) -> Result<Option<Ray>, sys::Result> {
         let hand = self.hands[side as usize];
-        if !self.aim.is_active(session, hand)? {
-            return Ok(None);
-        }
-        let Some(aim) = located(&self.aims[side as usize], room, time)? else { return Ok(None) };
+        let active = self.aim.is_active(session, hand)?;
+        let Some(aim) = located(&self.aims[side as usize], active, room, time)? else { return Ok(None) };
         let aim = placement.pose(&aim);
         let trigger = self.trigger.state(session, hand)?;
         let is_pressed = trigger.is_active && trigger.current_state > PRESS;
@@ -172,7 +168,15 @@ impl Actions {
 }
 
 /// Pose of a space in another one, if it is known.
-fn located(space: &openxr::Space, room: &openxr::Space, time: openxr::Time) -> Result<Option<Pose>, sys::Result> {
+fn located(
+    space: &openxr::Space,
+    is_active: bool,
+    room: &openxr::Space,
+    time: openxr::Time,
+) -> Result<Option<Pose>, sys::Result> {
+    if !is_active {
+        return Ok(None);
+    }
     let location = space.locate(room, time)?;
     let valid = openxr::SpaceLocationFlags::POSITION_VALID | openxr::SpaceLocationFlags::ORIENTATION_VALID;
     Ok(pose(&location.pose).filter(|_| location.location_flags.contains(valid)))

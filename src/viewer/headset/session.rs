@@ -45,35 +45,10 @@ pub struct SessionChange {
 
 impl GraphicsSession {
     pub fn open() -> Result<Self, HeadsetError> {
-        // SAFETY: the system's OpenXR loader is trusted like any linked library.
-        let entry = unsafe { openxr::Entry::load(&()) }.map_err(|_| HeadsetError::NoLoader)?;
-        let available = entry.enumerate_extensions().map_err(HeadsetError::without_runtime)?;
-        if !available.khr_vulkan_enable2 {
-            return Err(HeadsetError::NoVulkanRuntime);
-        }
-        let mut wanted = openxr::ExtensionSet::default();
-        wanted.khr_vulkan_enable2 = true;
-        wanted.ext_hand_tracking = available.ext_hand_tracking;
-        wanted.ext_hand_tracking_data_source = available.ext_hand_tracking && available.ext_hand_tracking_data_source;
-        wanted.khr_composition_layer_depth = available.khr_composition_layer_depth;
-        wanted.mndx_force_feedback_curl = available.ext_hand_tracking && available.mndx_force_feedback_curl;
-        let application = openxr::ApplicationInfo {
-            application_name: "fingerpad",
-            // Older loaders reject newer versions.
-            api_version: openxr::Version::new(1, 0, 0),
-            ..openxr::ApplicationInfo::default()
-        };
-        let instance = entry.create_instance(&application, &wanted, &[], &()).map_err(HeadsetError::without_service)?;
+        let instance = open_instance()?;
         let form = openxr::FormFactor::HEAD_MOUNTED_DISPLAY;
         let system = instance.system(form).map_err(HeadsetError::without_headset)?;
-        let views = instance
-            .enumerate_view_configuration_views(system, STEREO)
-            .ok()
-            .filter(|views| views.len() == 2)
-            .ok_or(HeadsetError::NoStereo)?;
-        // Both eyes are layers of one image.
-        let most = |side: fn(&openxr::ViewConfigurationView) -> u32| views.iter().map(side).max().unwrap_or(0);
-        let size = (most(|v| v.recommended_image_rect_width), most(|v| v.recommended_image_rect_height));
+        let size = stereo_size(&instance, system)?;
         let blends = instance.enumerate_environment_blend_modes(system, STEREO);
         let blend =
             blends.ok().and_then(|modes| modes.first().copied()).unwrap_or(openxr::EnvironmentBlendMode::OPAQUE);
@@ -136,6 +111,40 @@ impl GraphicsSession {
         }
         Ok(news)
     }
+}
+
+/// An instance of the system's runtime, with the extensions that it has of those that are used.
+fn open_instance() -> Result<openxr::Instance, HeadsetError> {
+    // SAFETY: the system's OpenXR loader is trusted like any linked library.
+    let entry = unsafe { openxr::Entry::load(&()) }.map_err(|_| HeadsetError::NoLoader)?;
+    let available = entry.enumerate_extensions().map_err(HeadsetError::without_runtime)?;
+    if !available.khr_vulkan_enable2 {
+        return Err(HeadsetError::NoVulkanRuntime);
+    }
+    let mut wanted = openxr::ExtensionSet::default();
+    wanted.khr_vulkan_enable2 = true;
+    wanted.ext_hand_tracking = available.ext_hand_tracking;
+    wanted.ext_hand_tracking_data_source = available.ext_hand_tracking && available.ext_hand_tracking_data_source;
+    wanted.khr_composition_layer_depth = available.khr_composition_layer_depth;
+    wanted.mndx_force_feedback_curl = available.ext_hand_tracking && available.mndx_force_feedback_curl;
+    let application = openxr::ApplicationInfo {
+        application_name: "fingerpad",
+        // Older loaders reject newer versions.
+        api_version: openxr::Version::new(1, 0, 0),
+        ..openxr::ApplicationInfo::default()
+    };
+    entry.create_instance(&application, &wanted, &[], &()).map_err(HeadsetError::without_service)
+}
+
+/// Size of the image of an eye: that of the larger one, as both eyes are layers of one image.
+fn stereo_size(instance: &openxr::Instance, system: openxr::SystemId) -> Result<(u32, u32), HeadsetError> {
+    let views = instance
+        .enumerate_view_configuration_views(system, STEREO)
+        .ok()
+        .filter(|views| views.len() == 2)
+        .ok_or(HeadsetError::NoStereo)?;
+    let most = |side: fn(&openxr::ViewConfigurationView) -> u32| views.iter().map(side).max().unwrap_or(0);
+    Ok((most(|v| v.recommended_image_rect_width), most(|v| v.recommended_image_rect_height)))
 }
 
 /// The stage, with its origin on the floor, or else the local space.

@@ -213,78 +213,87 @@ pub struct KeySection {
     pub rows: Vec<(String, String)>,
 }
 
+/// Keys as shown, and their actions, section by section. The sections of poses and layers have more rows from other tables.
+const SHOWN: [(&str, &[(&str, &str)]); 7] = [
+    (
+        "Time",
+        &[
+            ("Space", "pause, continue"),
+            (".", "one step"),
+            ("+ −", "faster, slower"),
+            ("R", "restart"),
+            ("N P", "next, previous scene"),
+        ],
+    ),
+    (
+        "Your hand",
+        &[
+            ("H or Tab", "take over a hand, release it"),
+            ("drag", "move the palm across the view"),
+            ("wheel while dragging, W S", "away from you, towards you"),
+            ("← → ↑ ↓ (hold)", "move the palm left, right, away from you, towards you"),
+            ("Page Up, Page Down (hold)", "move the palm up, down"),
+            ("Shift + right drag, Shift + ← → ↑ ↓ Page Up Page Down", "rotate the palm"),
+            ("G (hold)", "grasp; release to open"),
+            ("Z X C V B (hold)", "curl thumb, index, middle, ring, little; with Shift stretch"),
+            ("Shift + wheel", "curl all fingers"),
+        ],
+    ),
+    (
+        "Objects",
+        &[
+            ("click", "select and show pose, speed, mass, contacts and forces"),
+            ("Ctrl + drag", "pull with a spring"),
+            ("wheel while pulling", "away from you, towards you"),
+        ],
+    ),
+    (
+        "Camera",
+        &[
+            ("right drag, or drag without a driven hand", "rotate"),
+            ("middle drag, or Shift + drag", "pan"),
+            ("wheel", "zoom"),
+            ("E", "follow the hand on or off"),
+            ("Home", "reset"),
+        ],
+    ),
+    ("Layers", &[]),
+    (
+        "Laws",
+        &[
+            ("M", "method: aggregate, point"),
+            ("F", "friction: exact, paper, ellipsoid, coulomb"),
+            ("L", "pressure: nonuniform, uniform"),
+        ],
+    ),
+    (
+        "Window",
+        &[
+            ("U", "panels"),
+            ("O", "scene tree and inspector"),
+            ("?", "this list"),
+            ("I", "write a picture (PNG)"),
+            ("Q or Esc", "close this list, or the window"),
+        ],
+    ),
+];
+
 /// The key list for display. It contains every key of the table.
 pub fn sections() -> Vec<KeySection> {
-    let rows = |rows: &[(&str, &str)]| rows.iter().map(|(keys, says)| (keys.to_string(), says.to_string())).collect();
     let layer_keys = BINDINGS.iter().filter_map(|binding| match binding.down {
         UserAction::Layer(number) => Some((shown(binding.keys), Layers::SWITCHES[number].0.replace('-', " "))),
         _ => None,
     });
-    let poses = POSES.join(", ");
-    vec![
-        KeySection {
-            title: "Time",
-            rows: rows(&[
-                ("Space", "pause, continue"),
-                (".", "one step"),
-                ("+ −", "faster, slower"),
-                ("R", "restart"),
-                ("N P", "next, previous scene"),
-            ]),
-        },
-        KeySection {
-            title: "Your hand",
-            rows: rows(&[
-                ("H or Tab", "take over a hand, release it"),
-                ("drag", "move the palm across the view"),
-                ("wheel while dragging, W S", "away from you, towards you"),
-                ("← → ↑ ↓ (hold)", "move the palm left, right, away from you, towards you"),
-                ("Page Up, Page Down (hold)", "move the palm up, down"),
-                ("Shift + right drag, Shift + ← → ↑ ↓ Page Up Page Down", "rotate the palm"),
-                ("G (hold)", "grasp; release to open"),
-                ("Z X C V B (hold)", "curl thumb, index, middle, ring, little; with Shift stretch"),
-                ("Shift + wheel", "curl all fingers"),
-                ("F1 … F6", &poses),
-            ]),
-        },
-        KeySection {
-            title: "Objects",
-            rows: rows(&[
-                ("click", "select and show pose, speed, mass, contacts and forces"),
-                ("Ctrl + drag", "pull with a spring"),
-                ("wheel while pulling", "away from you, towards you"),
-            ]),
-        },
-        KeySection {
-            title: "Camera",
-            rows: rows(&[
-                ("right drag, or drag without a driven hand", "rotate"),
-                ("middle drag, or Shift + drag", "pan"),
-                ("wheel", "zoom"),
-                ("E", "follow the hand on or off"),
-                ("Home", "reset"),
-            ]),
-        },
-        KeySection { title: "Layers", rows: layer_keys.collect() },
-        KeySection {
-            title: "Laws",
-            rows: rows(&[
-                ("M", "method: aggregate, point"),
-                ("F", "friction: exact, paper, ellipsoid, coulomb"),
-                ("L", "pressure: nonuniform, uniform"),
-            ]),
-        },
-        KeySection {
-            title: "Window",
-            rows: rows(&[
-                ("U", "panels"),
-                ("O", "scene tree and inspector"),
-                ("?", "this list"),
-                ("I", "write a picture (PNG)"),
-                ("Q or Esc", "close this list, or the window"),
-            ]),
-        },
-    ]
+    let section = |(title, rows): (&'static str, &[(&str, &str)])| {
+        let mut rows: Vec<_> = rows.iter().map(|(keys, says)| (keys.to_string(), says.to_string())).collect();
+        match title {
+            "Your hand" => rows.push(("F1 … F6".into(), POSES.join(", "))),
+            "Layers" => rows.extend(layer_keys.clone()),
+            _ => {}
+        }
+        KeySection { title, rows }
+    };
+    SHOWN.into_iter().map(section).collect()
 }
 
 fn shown(keys: &[Key]) -> String {

@@ -50,6 +50,24 @@ struct ObjectData {
     texture: Option<(Arc<Texture>, wgpu::BindGroup)>,
 }
 
+impl ObjectData {
+    /// Binds a texture, if it is another one than before.
+    fn follow_texture(&mut self, texture: &Arc<Texture>, layout: &wgpu::BindGroupLayout) {
+        if self.texture.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, texture)) {
+            return;
+        }
+        let group = Context::get().create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some(MATERIAL_NAME),
+            layout,
+            entries: &[
+                wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::TextureView(&texture.view) },
+                wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::Sampler(&texture.sampler) },
+            ],
+        });
+        self.texture = Some((Arc::clone(texture), group));
+    }
+}
+
 impl GpuData for ObjectData {
     fn as_any(&self) -> &dyn Any {
         self
@@ -274,45 +292,39 @@ impl Material3d for Plain {
         else {
             return;
         };
-        let texture = data.texture();
-        if !own.texture.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, texture)) {
-            let group = Context::get().create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some(MATERIAL_NAME),
-                layout: &self.layouts[2],
-                entries: &[
-                    wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::TextureView(&texture.view) },
-                    wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::Sampler(&texture.sampler) },
-                ],
-            });
-            own.texture = Some((Arc::clone(texture), group));
-        }
+        own.follow_texture(data.texture(), &self.layouts[2]);
         let Some((_, image)) = &own.texture else { return };
         render_pass.set_pipeline(pipeline);
         render_pass.set_bind_group(0, &self.frame_group, &[]);
         render_pass.set_bind_group(1, &self.objects_group, &[own.offset]);
         render_pass.set_bind_group(2, image, &[]);
-        let mut ready = true;
-        let mut vertices = |slot: u32, buffer: Option<&wgpu::Buffer>| match buffer {
-            Some(buffer) => render_pass.set_vertex_buffer(slot, buffer.slice(..)),
-            None => ready = false,
-        };
-        if let Ok(mut list) = mesh.coords().write() {
-            vertices(0, list.ensure_on_gpu());
-        }
-        if let Ok(mut list) = mesh.uvs().write() {
-            vertices(1, list.ensure_on_gpu());
-        }
-        if let Ok(mut list) = mesh.normals().write() {
-            vertices(2, list.ensure_on_gpu());
-        }
-        // Before the list is locked: this call locks it too.
-        let count = mesh.num_indices();
-        if let Ok(mut faces) = mesh.faces().write()
-            && let Some(buffer) = faces.ensure_on_gpu().filter(|_| ready)
-        {
-            render_pass.set_index_buffer(buffer.slice(..), kiss3d::resource::vertex_index::VERTEX_INDEX_FORMAT);
-            render_pass.draw_indexed(0..count, 0, 0..1);
-        }
+        draw(mesh, render_pass);
+    }
+}
+
+/// Draws a mesh, if all of its buffers are on the GPU.
+fn draw(mesh: &mut GpuMesh3d, render_pass: &mut wgpu::RenderPass<'_>) {
+    let mut ready = true;
+    let mut vertices = |slot: u32, buffer: Option<&wgpu::Buffer>| match buffer {
+        Some(buffer) => render_pass.set_vertex_buffer(slot, buffer.slice(..)),
+        None => ready = false,
+    };
+    if let Ok(mut list) = mesh.coords().write() {
+        vertices(0, list.ensure_on_gpu());
+    }
+    if let Ok(mut list) = mesh.uvs().write() {
+        vertices(1, list.ensure_on_gpu());
+    }
+    if let Ok(mut list) = mesh.normals().write() {
+        vertices(2, list.ensure_on_gpu());
+    }
+    // Before the list is locked: this call locks it too.
+    let count = mesh.num_indices();
+    if let Ok(mut faces) = mesh.faces().write()
+        && let Some(buffer) = faces.ensure_on_gpu().filter(|_| ready)
+    {
+        render_pass.set_index_buffer(buffer.slice(..), kiss3d::resource::vertex_index::VERTEX_INDEX_FORMAT);
+        render_pass.draw_indexed(0..count, 0, 0..1);
     }
 }
 

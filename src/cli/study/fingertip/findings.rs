@@ -48,7 +48,10 @@ impl Findings {
     /// The table of what is met. The conditions are in `docs/fingertip.md`.
     pub fn targets(&self) -> Vec<MeasuredTarget> {
         let mut targets = self.of_pressing();
-        targets.extend(self.of_slip());
+        targets.extend(self.of_relaxation());
+        targets.extend(self.of_shear());
+        targets.extend(self.of_torsion());
+        targets.extend(self.of_friction());
         targets
     }
 
@@ -62,13 +65,6 @@ impl Findings {
         let volume = i.volume_force.map_or("never".into(), |n| format!("{n:.1} N"));
         let exponents: Vec<f64> = self.profiles.iter().map(|p| p.exponent).collect();
         let mean = exponents.iter().sum::<f64>() / exponents.len() as f64;
-        // After 0.05 s the fast branch and the viscous damping of 5 ms are over; what falls then is slow.
-        let slow = |with: bool| {
-            let own = self.relaxation.iter().filter(move |r| r.with == with).flat_map(|r| &r.curve);
-            let early = own.clone().find(|c| c[0] >= 0.05).map_or(f64::NAN, |c| c[1]);
-            own.last().map_or(f64::NAN, |c| c[1] / early)
-        };
-        let [without, relaxed] = [false, true].map(slow);
         vec![
             MeasuredTarget {
                 quantity: "force against indentation",
@@ -101,6 +97,18 @@ impl Findings {
                 here: format!("{lost:.1} % at 2 N; 5 % at {volume}"),
                 met: lost > -5.0,
             },
+        ]
+    }
+
+    fn of_relaxation(&self) -> [MeasuredTarget; 2] {
+        // After 0.05 s the fast branch and the viscous damping of 5 ms are over; what falls then is slow.
+        let slow = |with: bool| {
+            let own = self.relaxation.iter().filter(move |r| r.with == with).flat_map(|r| &r.curve);
+            let early = own.clone().find(|c| c[0] >= 0.05).map_or(f64::NAN, |c| c[1]);
+            own.last().map_or(f64::NAN, |c| c[1] / early)
+        };
+        let [without, relaxed] = [false, true].map(slow);
+        [
             MeasuredTarget {
                 quantity: "relaxation, by default",
                 measured: "4 ms, 70 ms, 1.4 s, and a rest",
@@ -116,9 +124,26 @@ impl Findings {
         ]
     }
 
-    fn of_slip(&self) -> Vec<MeasuredTarget> {
+    fn of_shear(&self) -> [MeasuredTarget; 2] {
         let stiffness = power(&self.shear.iter().map(|s| [s.normal, s.stiffness]).collect::<Vec<_>>());
         let shrunk = self.shear.iter().map(|s| s.shrunk).sum::<f64>() / self.shear.len() as f64;
+        [
+            MeasuredTarget {
+                quantity: "tangential stiffness",
+                measured: "linear in the normal force",
+                here: format!("N^{stiffness:.2}"),
+                met: (0.8..=1.2).contains(&stiffness),
+            },
+            MeasuredTarget {
+                quantity: "area under shear",
+                measured: "shrinks as the tangential force rises",
+                here: format!("{:.0} % of that before", 100.0 * shrunk),
+                met: shrunk < 0.95,
+            },
+        ]
+    }
+
+    fn of_torsion(&self) -> Vec<MeasuredTarget> {
         let joint: Vec<&Twisted> = self.torsion.iter().filter(|t| t.patches).collect();
         let grows = |of: &dyn Fn(&Twisted) -> f64| joint.windows(2).all(|w| of(w[1]) > of(w[0]));
         let torque = power(&joint.iter().map(|t| [t.normal, t.torque]).collect::<Vec<_>>());
@@ -132,20 +157,7 @@ impl Findings {
         let angles: Vec<String> =
             joint.iter().map(|t| t.full_slip.map_or("-".into(), |angle| format!("{angle:.0}"))).collect();
         let [slow, fast] = self.rates.map(|angle| angle.unwrap_or(f64::NAN));
-        let falls = power(&self.load);
         vec![
-            MeasuredTarget {
-                quantity: "tangential stiffness",
-                measured: "linear in the normal force",
-                here: format!("N^{stiffness:.2}"),
-                met: (0.8..=1.2).contains(&stiffness),
-            },
-            MeasuredTarget {
-                quantity: "area under shear",
-                measured: "shrinks as the tangential force rises",
-                here: format!("{:.0} % of that before", 100.0 * shrunk),
-                met: shrunk < 0.95,
-            },
             MeasuredTarget {
                 quantity: "torsion: torque at full slip",
                 measured: "grows with the normal force",
@@ -176,6 +188,12 @@ impl Findings {
                 here: format!("{slow:.1} and {fast:.1}°"),
                 met: (slow / fast - 1.0).abs() < 0.15,
             },
+        ]
+    }
+
+    fn of_friction(&self) -> [MeasuredTarget; 2] {
+        let falls = power(&self.load);
+        [
             MeasuredTarget {
                 quantity: "torque with tangential force",
                 measured: "a convex limit curve",
