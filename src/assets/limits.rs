@@ -1,4 +1,10 @@
 //! Limits of files and worlds. `docs/threats.md` lists them, checked by a test.
+//!
+//! ```
+//! use fingerpad::assets::limits::DESCRIPTION_BYTES;
+//!
+//! assert_eq!(DESCRIPTION_BYTES, 4 * 1024 * 1024);
+//! ```
 
 /// Bytes of a scene, a hand or the profile of a device.
 pub const DESCRIPTION_BYTES: u64 = 4 << 20;

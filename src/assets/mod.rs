@@ -1,5 +1,18 @@
 //! Rank 6: the only reader of `hands/`, `scenes/` and `devices/`. Returns a checked description or all problems of a
 //! file.
+//!
+//! ```
+//! use std::path::Path;
+//! use fingerpad::assets::{load_builtin_scene, parse_scene};
+//!
+//! let scene = load_builtin_scene("ball", &[]).expect("a shipped scene")?;
+//! assert!(scene.world.bodies.find("ball").is_some());
+//!
+//! let text = "[body.ball]\nkind = \"rigid\"\nshape = \"ball\"\nradus = 0.02\n";
+//! let problems = parse_scene(Path::new("mine.toml"), text, &[]).expect_err("a misspelt key");
+//! assert!(problems.to_string().contains("did you mean `radius`?"));
+//! # Ok::<(), fingerpad::assets::Problems>(())
+//! ```
 
 mod bounded;
 mod builtin;

@@ -1,5 +1,15 @@
 //! The One-Euro filter: Casiez, Roussel and Vogel, "1€ Filter", CHI 2012. A first-order low-pass whose cut-off
 //! increases with speed: it removes jitter at rest and has little lag in motion.
+//!
+//! ```
+//! use fingerpad::assets::FilterSettings;
+//! use fingerpad::devices::filter::OneEuro;
+//!
+//! let mut filter = OneEuro::new(FilterSettings::default());
+//! let noisy = |i: u32| if i % 2 == 0 { 1.01 } else { 0.99 };
+//! let last = (0..200).map(|i| filter.filter(0.01 * f64::from(i), noisy(i))).last().expect("a value");
+//! assert!((last - 1.0).abs() < 2e-3, "{last}");
+//! ```
 
 use std::f64::consts::TAU;
 

@@ -4,6 +4,23 @@
 //! Each part of a hand is driven by the first device, in the order of adding, that reports it and is not silent. A part
 //! whose device is silent is held, and blended to the new value when a device reports it again: the hand never jumps
 //! because of a loose cable.
+//!
+//! ```
+//! use fingerpad::assets::{DeviceProfile, Parts};
+//! use fingerpad::devices::SourceSample;
+//! use fingerpad::devices::fusion::Fusion;
+//! use fingerpad::math::Pose;
+//! use fingerpad::tracking::{ANGLES, Side};
+//!
+//! let mut fusion = Fusion::new();
+//! fusion.add_hand(Side::Right, &Pose::identity(), &[0.0; ANGLES]);
+//! let fingers = Parts { fingers: true, position: false, orientation: false };
+//! let glove = fusion.add_source(&DeviceProfile::custom("glove", Some(Side::Right), fingers));
+//! let sample = SourceSample { angles: [Some(0.3); ANGLES], ..SourceSample::new(0.01, Side::Right) };
+//! fusion.take(glove, &sample);
+//! let news = fusion.news(Side::Right, 0.0);
+//! assert!(news.palm.is_none() && news.fingers.is_some(), "the glove drives the fingers only");
+//! ```
 
 mod place;
 #[cfg(test)]

@@ -2,6 +2,21 @@
 //!
 //! `raw = flat + (fist − flat) (b + Σ c b')`, as in [`SensorMap`]: with `n = (raw − flat) / (fist − flat)` the bends
 //! solve `(I + C) b = n` over the sensors with values.
+//!
+//! ```
+//! use fingerpad::assets::SensorMap;
+//! use fingerpad::devices::glove::GloveMap;
+//! use fingerpad::protocol::{FlexReading, Sensor};
+//! use fingerpad::tracking::{Angle, AngleKind, Finger};
+//!
+//! let sensor = Sensor::Curl(Finger::Index);
+//! let angle = Angle { finger: Finger::Index, kind: AngleKind::MiddleFlexion };
+//! let map = SensorMap { sensor, flat: 0.2, fist: 0.8, drives: vec![(angle, [0.0, 1.5])], crosstalk: Vec::new() };
+//! let glove = GloveMap::new(&[map]);
+//! let bends = glove.bends(&FlexReading::of([(sensor, 0.5)]));
+//! let bent = glove.angles(&bends)[angle.index()].expect("a driven angle");
+//! assert!((bent - 0.75).abs() < 1e-12, "half way");
+//! ```
 
 use nalgebra::{DMatrix, DVector};
 

@@ -4,6 +4,20 @@
 //! profile's `full`, up to its `maximum`, at its `rate`. A device that vibrates as a whole gets **amplitudes**
 //! ([`VibrationDriver`]). Both release when the simulation sends no update for the profile's `watchdog` time, and when
 //! it stops.
+//!
+//! ```
+//! use fingerpad::assets::HapticSettings;
+//! use fingerpad::devices::HandForces;
+//! use fingerpad::devices::haptics::LevelDriver;
+//! use fingerpad::tracking::Side;
+//!
+//! // Full at 5 N, and released after 0.1 s of silence.
+//! let mut driver = LevelDriver::new(HapticSettings::default());
+//! let touch = HandForces { side: Side::Right, fingers: [0.0, 2.5, 0.0, 0.0, 0.0], palm: 0.0, pressure: [0.0; 6], slip: [0.0; 6] };
+//! driver.feel(&touch, 0.0);
+//! assert_eq!(driver.due(0.0).expect("a command").fingers[1], 0.5);
+//! assert_eq!(driver.due(0.2).expect("a release").fingers[1], 0.0);
+//! ```
 
 #[cfg(test)]
 mod tests;

@@ -23,6 +23,19 @@
 //! from which the angles follow as for OpenXR joints. The angles of our hand in the T-pose, and with them `R`, are
 //! computed
 //! once per skeleton: those of the base align each finger's first bone with its direction, the others are zero.
+//!
+//! ```
+//! use fingerpad::devices::human::HumanHand;
+//! use fingerpad::hand::HandModel;
+//! use fingerpad::math::Pose;
+//! use fingerpad::tracking::{ANGLES, SEGMENTS, Side};
+//!
+//! let model = HandModel::right()?;
+//! let hand = HumanHand::new(Side::Right, &model.skeleton);
+//! let bones = hand.bones(&Pose::identity(), &[0.1; ANGLES]);
+//! assert_eq!(bones.len(), SEGMENTS);
+//! # Ok::<(), fingerpad::hand::HandFault>(())
+//! ```
 
 #[cfg(test)]
 mod tests;

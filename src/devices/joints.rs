@@ -3,6 +3,18 @@
 //! A joint's frame is at the proximal end of its bone, −Z to the tip, +Y to the back, like our segment frames. The
 //! angles bring the segments of a given skeleton closest to the joints' orientations, so the user's bone lengths do not
 //! matter.
+//!
+//! ```
+//! use fingerpad::devices::joints::{JOINTS, JointReader, PALM, TrackedJoint};
+//! use fingerpad::hand::HandModel;
+//!
+//! let reader = JointReader::new(&HandModel::right()?.skeleton);
+//! let mut joints = [TrackedJoint::default(); JOINTS];
+//! joints[PALM] = TrackedJoint::new([0.1, 1.2, -0.3], [0.0, 0.0, 0.0, 1.0]);
+//! let reading = reader.read(&joints);
+//! assert!(reading.palm.is_some() && reading.angles.iter().all(Option::is_none), "only the palm is tracked");
+//! # Ok::<(), fingerpad::hand::HandFault>(())
+//! ```
 
 use crate::hand::Skeleton;
 use crate::math::{Pose, Quat, Vec3};

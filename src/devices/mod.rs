@@ -1,6 +1,14 @@
 //! Rank 7: gloves, trackers, headsets and gamepads. The only module that names openxr, gilrs and serialport.
 //!
 //! `examples/grasp.rs` opens a glove by the name of its profile; `examples/own_device.rs` is a source of your own in one file.
+//!
+//! ```
+//! use fingerpad::assets::{builtin_device_file, load_device};
+//!
+//! let profile = load_device(&builtin_device_file("opengloves").expect("a shipped profile"))?;
+//! assert!(profile.gives().fingers && !profile.gives().position);
+//! # Ok::<(), fingerpad::assets::Problems>(())
+//! ```
 
 mod assemble;
 pub mod calibration;

@@ -1,4 +1,17 @@
 //! Connections to devices: a serial line, UDP datagrams, or the reports of a USB device.
+//!
+//! ```no_run
+//! use fingerpad::assets::{DeviceKind, builtin_device_file, load_device};
+//! use fingerpad::devices::wire;
+//!
+//! let profile = load_device(&builtin_device_file("opengloves").expect("a shipped profile"))?;
+//! if let DeviceKind::Wire(format) = &profile.kind {
+//!     let mut opened = wire::open(&profile, format)?;
+//!     let mut bytes = [0; 256];
+//!     println!("{} bytes from {}", opened.wire.read(&mut bytes)?, opened.port);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[cfg(target_os = "linux")]
 mod hid;

@@ -1,5 +1,18 @@
 //! Rank 2: the hand: its description, the meshes generated from it, reduced coordinates (layer 2) and the rigid
 //! skeleton (layer 3).
+//!
+//! ```
+//! use fingerpad::hand::HandModel;
+//! use fingerpad::math::Pose;
+//! use fingerpad::tracking::{Finger, Segment};
+//!
+//! let model = HandModel::right()?;
+//! let angles = model.description.pose("fist").expect("a pose of the hand");
+//! let kinematics = model.skeleton.kinematics(&Pose::identity(), angles);
+//! let tip = kinematics.poses[Segment::phalanx(Finger::Index, 2).index()].translation.vector;
+//! assert!(tip.norm() < 0.15, "the last bone of the index finger is near the palm");
+//! # Ok::<(), fingerpad::hand::HandFault>(())
+//! ```
 
 mod description;
 mod dynamics;

@@ -1,5 +1,11 @@
 //! Valid ranges of a hand description. The reader of hand files enforces them, the property tests cover them, and the
 //! messages quote them.
+//!
+//! ```
+//! use fingerpad::hand::ranges::LENGTH;
+//!
+//! assert!(LENGTH.contains(0.04) && !LENGTH.contains(0.5));
+//! ```
 
 use crate::math::Range;
 

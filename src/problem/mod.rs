@@ -2,6 +2,21 @@
 //!
 //! With forces `λ` along the rows, the row velocities are `v = W λ + v_free`, where `W` is the Delassus operator times
 //! the step (Talvas 2015, eq. 4; Duriez 2006, eq. 17). Each block of rows has a law that relates its `λ` to its `v`.
+//!
+//! A point of 1 kg that falls on a plane with friction: three rows, `W = h/m`.
+//!
+//! ```
+//! use fingerpad::problem::{ContactProblem, Law};
+//! use fingerpad::solver::GaussSeidel;
+//!
+//! let (h, mass) = (0.01, 1.0);
+//! let mut problem = ContactProblem { delassus: vec![0.0; 9], free: vec![-0.1, 0.02, 0.0], laws: vec![Law::Coulomb { mu: 0.5 }] };
+//! (0..3).for_each(|i| problem.delassus[4 * i] = h / mass);
+//! let mut forces = vec![0.0; 3];
+//! GaussSeidel::default().solve(&problem, &mut forces, || true);
+//! assert!((forces[0] - 10.0).abs() < 1e-9, "the normal force stops it");
+//! assert!((forces[1] + 2.0).abs() < 1e-9, "and friction, as 2 N are less than μ times 10 N");
+//! ```
 
 mod contensou;
 mod convex;

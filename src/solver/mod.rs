@@ -1,5 +1,18 @@
 //! Rank 2: solvers of contact problems: Newton's method on the convex problem, nonlinear block Gauss–Seidel with the
 //! exact laws, and linear complementarity solvers as references.
+//!
+//! The linear complementarity problem `0 ≤ z ⟂ M z + q ≥ 0`:
+//!
+//! ```
+//! use fingerpad::solver::lemke;
+//! use nalgebra::{dmatrix, dvector};
+//!
+//! let z = lemke(&dmatrix![2.0, 1.0; 1.0, 2.0], &dvector![-4.0, -5.0])?;
+//! assert!((z - dvector![1.0, 2.0]).norm() < 1e-12);
+//! # Ok::<(), fingerpad::solver::LcpFault>(())
+//! ```
+//!
+//! Contact problems: [`crate::problem`].
 
 mod anderson;
 mod ball;

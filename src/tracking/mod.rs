@@ -1,4 +1,17 @@
 //! Rank 1: layer 1 of the hand: tracked samples with time stamps and validity.
+//!
+//! ```
+//! use fingerpad::math::Pose;
+//! use fingerpad::tracking::{ANGLES, HandSample, Limits, TrackedHand, Verdict};
+//!
+//! let mut hand = TrackedHand::new(Pose::identity(), [0.0; ANGLES], Limits::default());
+//! let at = |x: f64| Pose::translation(x, 0.0, 0.0);
+//! assert_eq!(hand.accept(HandSample::full(0.00, at(0.00), [0.0; ANGLES])), Verdict::Accepted);
+//! assert_eq!(hand.accept(HandSample::full(0.01, at(0.01), [0.0; ANGLES])), Verdict::Accepted);
+//! // A metre in 10 ms is a glitch until later samples agree with it.
+//! assert_eq!(hand.accept(HandSample::full(0.02, at(1.00), [0.0; ANGLES])), Verdict::Suspect);
+//! assert_eq!(hand.palm(), &at(0.01));
+//! ```
 
 mod inlet;
 mod motion;

@@ -2,6 +2,7 @@
 
 mod calls;
 mod names;
+mod sizes;
 
 use std::path::{Path, PathBuf};
 
@@ -91,7 +92,11 @@ fn modules_name_only_lower_ranks() {
                     file.display()
                 );
             } else {
-                assert!(name == "typed_id", "{} names crate::{name}, which has no rank", file.display());
+                assert!(
+                    ["typed_id", "saved_fields"].contains(&name.as_str()),
+                    "{} names crate::{name}, which has no rank",
+                    file.display()
+                );
             }
         }
     }
@@ -261,3 +266,50 @@ const HOST: &str = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
 } else {
     "x86_64-pc-windows-msvc"
 };
+
+/// The program in the README is the one that the documentation of the crate tests.
+#[test]
+fn the_program_of_the_readme_is_tested() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("a readable file");
+    let (readme, lib) = (read("README.md"), read("src/lib.rs"));
+    let shown = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program");
+    let mut tested = lib.lines().skip_while(|line| *line != "//! ```").skip(1).take_while(|line| *line != "//! ```");
+    for line in shown.lines() {
+        let own = tested.next().map(|line| line.trim_start_matches("//!").trim_start_matches(' '));
+        assert_eq!(own, Some(line.trim_start()), "src/lib.rs differs");
+    }
+    assert!(tested.all(|line| line.starts_with("//! # ")), "src/lib.rs has more");
+}
+
+/// Every public module has a doctest or is used in an example.
+#[test]
+fn public_modules_are_shown_in_use() {
+    let examples: String = sources(&root().join("examples")).iter().map(|file| code(file)).collect();
+    let mut missing = Vec::new();
+    for file in sources(&root().join("src")) {
+        let text = std::fs::read_to_string(&file).expect("a readable file");
+        let folder = if file.ends_with("lib.rs") || file.ends_with("mod.rs") {
+            file.parent().expect("a folder").to_path_buf()
+        } else {
+            file.with_extension("")
+        };
+        // The program is shown by its help.
+        if folder.starts_with(root().join("src/cli")) {
+            continue;
+        }
+        for name in text
+            .lines()
+            .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'))
+            .filter(|name| *name != "cli")
+        {
+            let [flat, nested] = [folder.join(format!("{name}.rs")), folder.join(name).join("mod.rs")];
+            let own = std::fs::read_to_string(if flat.exists() { flat } else { nested }).expect("the module");
+            let is_tested =
+                own.lines().take_while(|line| line.starts_with("//!")).any(|line| line.starts_with("//! ```"));
+            if !is_tested && !examples.contains(&format!("fingerpad::{name}::")) {
+                missing.push(name.to_string());
+            }
+        }
+    }
+    assert!(missing.is_empty(), "without a doctest and an example: {missing:?}");
+}

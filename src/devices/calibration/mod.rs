@@ -13,6 +13,22 @@
 //!
 //! [`Calibration`] runs through its [`PoseStep`]s and rejects unusable ones with the reason; see `check`. The fit of flat,
 //! fist and c is in `fit`.
+//!
+//! ```
+//! use fingerpad::devices::calibration::{Calibration, PoseStep};
+//! use fingerpad::protocol::{FlexReading, Sensor};
+//! use fingerpad::tracking::Finger;
+//!
+//! let index = Sensor::Curl(Finger::Index);
+//! let mut calibration = Calibration::new([index], []);
+//! for (pose, raw) in [(PoseStep::Flat, 0.2), (PoseStep::Fist, 0.8)] {
+//!     assert_eq!(calibration.current(), Some(pose));
+//!     let readings: Vec<FlexReading> = (0..100).map(|_| FlexReading::of([(index, raw)])).collect();
+//!     calibration.take(&readings).expect("a pose held still");
+//! }
+//! let found = &calibration.finish()[0];
+//! assert!((found.flat - 0.2).abs() < 1e-9 && (found.fist - 0.8).abs() < 1e-9);
+//! ```
 
 mod average;
 mod check;

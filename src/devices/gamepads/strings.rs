@@ -7,6 +7,6 @@ use crate::tracking::Side;
 pub fn string_position(side: Side, axes: &[Option<f64>; 6]) -> Option<Vec3> {
     let own = &axes[3 * side as usize..][..3];
     let [x, y, string] = [own[0]?, own[1]?, own[2]?].map(axis_from_joystick);
-    let told = position(side, [x, y, string]);
-    told.iter().all(|x| x.is_finite()).then_some(told)
+    let place = position(side, [x, y, string]);
+    place.iter().all(|x| x.is_finite()).then_some(place)
 }

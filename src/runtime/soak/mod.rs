@@ -4,6 +4,16 @@
 //! calls) in a closed room, with one or two hands that random trackers move: moves, jumps, dropouts, flicker, invalid
 //! samples, and what decoders make of random bytes. Each episode is recorded; the recording is cut off at a random byte, as
 //! by a killed program, and replayed. Scripts and samples are all in the recording, so it reproduces what happened.
+//!
+//! ```no_run
+//! use std::ops::ControlFlow;
+//! use fingerpad::runtime::soak::{SoakOptions, soak};
+//!
+//! let options = SoakOptions { seconds: 60.0, seed: 1, folder: std::env::temp_dir() };
+//! let totals = soak(&options, |_| ControlFlow::Continue(()))?;
+//! println!("{} episodes, {} faults", totals.episodes, totals.faults.len());
+//! # Ok::<(), fingerpad::runtime::Error>(())
+//! ```
 
 mod dice;
 mod episode;

@@ -7,7 +7,7 @@ pub enum LifeStep {
     Wait,
     /// Begin the session: frames follow.
     Begin,
-    /// End the session; it may be begun again.
+    /// End the session; it may begin again.
     End,
     /// Leave.
     Exit,

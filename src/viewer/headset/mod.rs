@@ -1,6 +1,14 @@
 //! Stereo in a headset through OpenXR. The runtime creates the Vulkan device that kiss3d draws with, so this module names
 //! openxr although it is not a device. It shows the reports of a simulation like the window, and hands out what the runtime
 //! tracks; neither waits for the other.
+//!
+//! ```no_run
+//! use fingerpad::viewer::headset::Headset;
+//!
+//! let headset = Headset::open()?;
+//! println!("tracks hands: {}", headset.tracks_hands());
+//! # Ok::<(), fingerpad::viewer::headset::HeadsetError>(())
+//! ```
 
 mod actions;
 mod clock;

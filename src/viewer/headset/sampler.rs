@@ -67,7 +67,7 @@ impl Sampler {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// A frame has begun. Hands are predicted as far ahead as the frame is shown.
+    /// A frame has started. Hands are predicted as far ahead as the frame is shown.
     pub fn begin_frame(&self, display: openxr::Time) {
         self.shared.state().frame = Some((Instant::now(), display));
     }

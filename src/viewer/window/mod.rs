@@ -3,6 +3,27 @@
 //!
 //! Mouse and keyboard input is interpreted without kiss3d, in `keys`, `controls`, `orbit` and `puppet`, so that it can
 //! be tested without a display.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use fingerpad::runtime::Session;
+//! use fingerpad::runtime::live::{LiveOptions, start};
+//! use fingerpad::viewer::window::{WindowOptions, WindowSettings, show};
+//!
+//! let (link, thread) = start(Session::load(Path::new("play"), &[])?, LiveOptions::default())?;
+//! let options = WindowOptions {
+//!     title: "play".into(),
+//!     kept: WindowSettings::default(),
+//!     zoom: 1.0,
+//!     frames: None,
+//!     save: &mut |picture| picture.png_bytes().map(|bytes| format!("{} bytes", bytes.len())),
+//!     keep: &mut |_| {},
+//!     log: None,
+//! };
+//! show(&link, options)?;
+//! thread.join().expect("no panic");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub(super) mod canvas;
 mod controls;
