@@ -4,5 +4,7 @@
 mod common;
 mod descriptions;
 mod fclib;
+#[path = "../common/reference.rs"]
+mod reference;
 mod scene_reference;
 mod scenes;

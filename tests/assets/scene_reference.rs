@@ -7,6 +7,8 @@ use std::sync::OnceLock;
 use fingerpad::assets::{Problem, Scene, parse_scene, setting_keys};
 use fingerpad::mesh::block;
 
+use crate::reference::{Row, rows};
+
 /// A scene with a mesh of each kind next to it; the tests of this file share it.
 fn file() -> &'static Path {
     static FILE: OnceLock<PathBuf> = OnceLock::new();
@@ -35,41 +37,8 @@ fn parse(text: &str) -> Result<Scene, Vec<Problem>> {
     parse_scene(file(), text, &[]).map_err(|problems| problems.0)
 }
 
-/// A row of a table of the reference.
-struct Row {
-    section: String,
-    key: String,
-    /// The shapes it applies to; empty for all.
-    shapes: Vec<String>,
-    expects: String,
-    default: String,
-}
-
 fn reference() -> Vec<Row> {
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/README.md"));
-    let text = text.expect("the reference");
-    let (mut rows, mut section) = (Vec::new(), String::new());
-    for line in text.lines() {
-        if let Some(heading) = line.strip_prefix("### ") {
-            section = heading.into();
-        } else if line.starts_with("## ") {
-            section.clear();
-        }
-        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        if section.is_empty() || cells.len() != 6 || !cells[1].starts_with('`') {
-            continue;
-        }
-        let (key, shapes) = cells[1].split_once(" (").unwrap_or((cells[1], ""));
-        rows.push(Row {
-            section: section.clone(),
-            key: key.trim_matches('`').into(),
-            shapes: shapes.trim_end_matches(')').split(", ").filter(|s| !s.is_empty()).map(String::from).collect(),
-            expects: cells[2].into(),
-            default: cells[3].into(),
-        });
-    }
-    assert!(rows.len() > 90, "only {} rows were found", rows.len());
-    rows
+    rows("scenes/README.md", 90)
 }
 
 /// The valid lines of a section that keys are added to: the preceding text, and the section itself.
@@ -147,7 +116,7 @@ fn shapes(section: &str) -> &'static [&'static str] {
 
 /// The section with a key set.
 fn with(row: &Row, value: &str) -> String {
-    let shape = row.shapes.first().map_or(shapes(&row.section)[0], String::as_str);
+    let shape = row.kinds.first().map_or(shapes(&row.section)[0], String::as_str);
     let (before, section) = base(&row.section, shape);
     let own = format!("{} =", row.key);
     let kept: String = section.lines().filter(|l| !l.starts_with(&own)).map(|l| format!("{l}\n")).collect();
@@ -188,7 +157,7 @@ fn defaults_are_as_documented() {
     let (mut checked, mut left_out) = (0, BTreeMap::new());
     for row in reference() {
         let Some(value) = row.default.strip_prefix('`').and_then(|d| d.strip_suffix('`')) else { continue };
-        let shape = row.shapes.first().map_or(shapes(&row.section)[0], String::as_str);
+        let shape = row.kinds.first().map_or(shapes(&row.section)[0], String::as_str);
         let (before, section) = base(&row.section, shape);
         let load = |text: &str| format!("{:?}", parse(text).unwrap_or_else(|p| panic!("{}: {p:?}", row.key)));
         let left_out = left_out.entry((row.section.clone(), shape.to_string()));

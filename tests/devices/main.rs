@@ -6,5 +6,7 @@ mod common;
 mod haptics;
 mod pty;
 mod reference;
+#[path = "../common/reference.rs"]
+mod tables;
 mod task;
 mod tracking_faults;

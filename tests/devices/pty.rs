@@ -203,7 +203,7 @@ fn an_unplugged_glove_reconnects() {
         let events: Vec<EmulatorEvent> = emulator
             .events()
             .try_iter()
-            .filter(|event| !matches!(event, EmulatorEvent::Sent { .. } | EmulatorEvent::Heard(_)))
+            .filter(|event| !matches!(event, EmulatorEvent::Sent { .. } | EmulatorEvent::Received(_)))
             .collect();
         let is_told = matches!(
             events[..],

@@ -6,6 +6,8 @@ use std::path::Path;
 use fingerpad::assets::{DeviceProfile, Files, Problem, builtin_devices};
 use fingerpad::devices::gamepads::PadButton;
 
+use crate::tables::{Row, rows};
+
 fn parse(text: &str) -> Result<DeviceProfile, Vec<Problem>> {
     let files = BTreeMap::from([("device.toml".to_string(), text.to_string())]);
     Files::kept(files).load_device(Path::new("device.toml")).map_err(|problems| problems.0)
@@ -15,39 +17,8 @@ fn text() -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/devices.md")).expect("the reference")
 }
 
-/// A row of a table of the reference.
-struct Row {
-    section: String,
-    key: String,
-    /// The kinds it applies to; empty for all.
-    kinds: Vec<String>,
-    expects: String,
-    default: String,
-}
-
 fn reference() -> Vec<Row> {
-    let (mut rows, mut section) = (Vec::new(), String::new());
-    for line in text().lines() {
-        if let Some(heading) = line.strip_prefix("### ") {
-            section = heading.into();
-        } else if line.starts_with("## ") {
-            section.clear();
-        }
-        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        if section.is_empty() || cells.len() != 6 || !cells[1].starts_with('`') {
-            continue;
-        }
-        let (key, kinds) = cells[1].split_once(" (").unwrap_or((cells[1], ""));
-        rows.push(Row {
-            section: section.clone(),
-            key: key.trim_matches('`').into(),
-            kinds: kinds.trim_end_matches(')').split(", ").filter(|s| !s.is_empty()).map(String::from).collect(),
-            expects: cells[2].into(),
-            default: cells[3].into(),
-        });
-    }
-    assert!(rows.len() > 40, "only {} rows were found", rows.len());
-    rows
+    rows("docs/devices.md", 40)
 }
 
 /// A valid profile of a kind up to the section that keys are added to, which is its last.
