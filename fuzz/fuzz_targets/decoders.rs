@@ -127,7 +127,7 @@ fuzz_target!(|data: &[u8]| {
     let (mut host, mut device) = (format.host(), format.emulated());
     host.start();
     for piece in bytes.chunks(usize::from(*piece) + 1) {
-        let said = host.heard(piece);
+        let said = host.receive(piece);
         assert!(said.len() <= 2, "one command at a time");
         let answer = device.receive(piece);
         assert!(answer.len() <= 160 * piece.len());

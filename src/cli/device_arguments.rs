@@ -12,10 +12,10 @@ use crate::runtime::{DeviceSet, DeviceStatus, HapticPort, Session, driven_by, op
 /// The devices that move the hands.
 #[derive(clap::Args)]
 pub struct DeviceArguments {
-    /// A device that moves a hand: a profile (.toml) or the name of a shipped one, with `@PORT` for another port. Several make one hand.
+    /// Device profile (.toml) or the name of a shipped one, for a device that moves a hand; `@PORT` overrides its port. Repeat it to combine devices into one hand
     #[arg(long, value_name = "PROFILE[@PORT]")]
     device: Vec<String>,
-    /// A force-feedback device for the `[haptic]` tool of the scene, at real time: `bridge` for any device over UDP, or `inverse3`, with `@ADDRESS:PORT` or `@PORT` for another address
+    /// A force-feedback device for the `[haptic]` tool of the scene, in real time: `bridge` for any device over UDP, or `inverse3`, with `@ADDRESS:PORT` or `@PORT` for another address
     #[arg(long, value_name = "DEVICE[@ADDRESS]")]
     haptic: Option<HapticPort>,
     /// Seconds to wait for devices.
@@ -58,7 +58,7 @@ impl DeviceArguments {
             // The device must be without force however the program ends.
             interrupt::listen();
             session.attach_haptics(port.clone())?;
-            talk.whisper(format_args!("{port}: waiting for poses"));
+            talk.detail(format_args!("{port}: waiting for poses"));
         }
         Ok(session)
     }

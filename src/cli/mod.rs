@@ -104,7 +104,7 @@ impl Talk {
     }
 
     /// A message for the curious.
-    fn whisper(self, message: impl std::fmt::Display) {
+    fn detail(self, message: impl std::fmt::Display) {
         if self >= Talk::Verbose {
             eprintln!("{message}");
         }
@@ -261,6 +261,6 @@ fn load_model(file: Option<&PathBuf>, talk: Talk) -> Result<crate::hand::HandMod
         Some(file) => crate::assets::load_hand_model(&hand_file(file)?),
         None => crate::assets::builtin_hand_model(),
     }?;
-    talk.whisper(format_args!("made the hand in {:.0} ms", 1e3 * clock.elapsed().as_secs_f64()));
+    talk.detail(format_args!("made the hand in {:.0} ms", 1e3 * clock.elapsed().as_secs_f64()));
     Ok(model)
 }

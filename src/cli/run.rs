@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<RunEnd> {
     let clock = Instant::now();
     let mut session = arguments.devices.load(&arguments.scene, &settings(arguments)?, talk)?;
     let loading = 1e3 * clock.elapsed().as_secs_f64();
-    talk.whisper(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));
+    talk.detail(format_args!("loaded {} in {loading:.0} ms", arguments.scene.display()));
     if session.recording().is_none() {
         let warnings = overlap_warnings(&session.scene());
         warnings.iter().for_each(|warning| talk.say(format_args!("warning: {warning}")));

@@ -142,7 +142,7 @@ mod showing {
                 ..now.clone()
             };
             if let Err(error) = settings_file::save(&now) {
-                talk.whisper(format_args!("the settings of the window were not kept: {error:#}"));
+                talk.detail(format_args!("the settings of the window were not kept: {error:#}"));
             }
         };
         let mut log = showing.log.take();
@@ -168,7 +168,7 @@ mod showing {
         if showing.frames.is_some() {
             println!("{says}");
         } else {
-            talk.whisper(says);
+            talk.detail(says);
         }
         Ok(if ended.success == Some(false) { RunEnd::Failed } else { RunEnd::Done })
     }

@@ -151,7 +151,7 @@ impl<'a> Connection<'a> {
             self.assembler.take(readings, times, feed);
             (self.read, self.made) = (now, now);
         }
-        let answer = self.host.heard(bytes);
+        let answer = self.host.receive(bytes);
         self.send(&answer)
     }
 

@@ -99,12 +99,12 @@ impl DeviceGuard {
     }
 
     fn silence(&self, now: f64) -> Option<DeviceFault> {
-        let heard = self.newest.is_some_and(|(_, heard)| now - heard <= self.options.silence);
-        if heard { self.fault } else { Some(DeviceFault::Silent) }
+        let is_alive = self.newest.is_some_and(|(_, arrived)| now - arrived <= self.options.silence);
+        if is_alive { self.fault } else { Some(DeviceFault::Silent) }
     }
 
     fn take(&mut self, sample: &DeviceSample, now: f64) -> Option<DeviceFault> {
-        let Some((last, heard)) = self.newest else {
+        let Some((last, arrived)) = self.newest else {
             self.newest = Some((*sample, now));
             return None;
         };
@@ -113,7 +113,7 @@ impl DeviceGuard {
         }
         // A device that starts again counts from the beginning; the clock of the loop is then the measure.
         let passed =
-            if sample.time > last.time { (sample.time - last.time).max(1e-4) } else { (now - heard).max(1e-4) };
+            if sample.time > last.time { (sample.time - last.time).max(1e-4) } else { (now - arrived).max(1e-4) };
         let moved = sample.pose.translation.vector - last.pose.translation.vector;
         let turned = log(&(sample.pose.rotation * last.pose.rotation.inverse()));
         self.newest = Some((*sample, now));

@@ -63,7 +63,7 @@ pub struct HapticLoop {
 }
 
 impl HapticLoop {
-    /// A loop that has heard nothing of its device.
+    /// A loop without samples of its device so far.
     pub fn new(options: HapticOptions) -> Self {
         Self {
             guard: DeviceGuard::new(options.guard),

@@ -38,11 +38,11 @@ const FARTHEST: f64 = 0.5;
 ///
 /// Surface nets: a vertex in every cell that the surface crosses, a quad around every edge of the grid that it crosses. The
 /// quads are the faces between samples inside and samples outside, so the result is closed, and it is a manifold once no two
-/// samples inside touch at an edge or a corner only (see `GridSamples::mend`). Vertices end on the zero set; details smaller
+/// samples inside touch at an edge or a corner only (see `GridSamples::repair`). Vertices end on the zero set; details smaller
 /// than a cell are lost. The samples at the border count as outside: a surface that leaves the grid is cut off and closed.
 pub fn polygonise(grid: Grid, distance: impl Fn(&Vec3) -> f64) -> SurfaceMesh {
     let mut samples = GridSamples::new(grid, &distance);
-    samples.mend();
+    samples.repair();
     let mut mesh = SurfaceMesh::default();
     let mut vertex_in = vec![u32::MAX; samples.values.len()];
     for cell in samples.cells() {
@@ -169,18 +169,18 @@ impl GridSamples {
 
     /// Makes the set of samples inside well-composed (L. Latecki, 3D well-composed pictures, Graphical Models and Image
     /// Processing 59(3), 1997), so that its boundary is a manifold: where two of them touch at an edge or a corner only, a
-    /// sample between them counts as inside too. It stays within the box of the two, hence away from the border.
-    fn mend(&mut self) {
-        let mut mended = true;
-        while mended {
-            mended = false;
+    /// sample between them counts as inside too. It stays within the box of the two, so it is away from the border.
+    fn repair(&mut self) {
+        let mut changed = true;
+        while changed {
+            changed = false;
             for cell in self.cells() {
                 let corners = self.corners(cell);
                 while let Some(outside) = critical(self.inside(&corners)) {
                     let open = (0..8).filter(|c| outside >> c & 1 == 1).map(|c| corners[c]);
                     let Some(nearest) = open.min_by(|&a, &b| self.values[a].total_cmp(&self.values[b])) else { break };
                     self.values[nearest] = -1e-3 * self.grid.cell;
-                    mended = true;
+                    changed = true;
                 }
             }
         }

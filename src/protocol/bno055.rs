@@ -157,7 +157,7 @@ impl Host for Bno055Host {
         vec![self.command()]
     }
 
-    fn heard(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
+    fn receive(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let mut is_answered = false;
         for &byte in bytes {
             if self.is_answered(byte) {

@@ -168,7 +168,7 @@ impl Host for GametrakHost {
         vec![HELLO.into(), vec![FIRST_REPLY, FIRST_KEY as u8]]
     }
 
-    fn heard(&mut self, _: &[u8]) -> Vec<Vec<u8>> {
+    fn receive(&mut self, _: &[u8]) -> Vec<Vec<u8>> {
         self.reports += 1;
         if self.reports < KEY_EVERY {
             return Vec::new();
@@ -282,7 +282,7 @@ mod tests {
         for _ in 0..1000 {
             let report = device.sample();
             assert_eq!(report.len(), REPORT_LENGTH);
-            host.heard(&report).iter().for_each(|write| assert!(device.receive(write).is_empty()));
+            host.receive(&report).iter().for_each(|write| assert!(device.receive(write).is_empty()));
         }
         let awake = (0..1000).filter(|_| !device.sample().is_empty()).count() as u32;
         assert!(awake <= KEYLESS_REPORTS);

@@ -117,7 +117,7 @@ pub trait Host: Send {
     /// Commands to send after opening the port.
     fn start(&mut self) -> Vec<Vec<u8>>;
     /// Commands to send in response to received bytes.
-    fn heard(&mut self, bytes: &[u8]) -> Vec<Vec<u8>>;
+    fn receive(&mut self, bytes: &[u8]) -> Vec<Vec<u8>>;
     /// Commands to send after a timeout.
     fn silence(&mut self) -> Vec<Vec<u8>>;
     /// Commands to send before closing the port.
@@ -145,7 +145,7 @@ impl Host for PassiveHost {
     fn start(&mut self) -> Vec<Vec<u8>> {
         Vec::new()
     }
-    fn heard(&mut self, _: &[u8]) -> Vec<Vec<u8>> {
+    fn receive(&mut self, _: &[u8]) -> Vec<Vec<u8>> {
         Vec::new()
     }
     fn silence(&mut self) -> Vec<Vec<u8>> {

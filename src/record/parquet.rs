@@ -36,9 +36,9 @@ impl ParquetWriter {
     /// Starts a table.
     pub fn create(file: &Path, columns: &[Column]) -> Result<Self, WriteError> {
         let out = BufWriter::new(File::create(file).map_err(WriteError::of(file))?);
-        let begun =
+        let started =
             schema(columns).and_then(|schema| SerializedFileWriter::new(out, schema, Arc::new(properties(columns))));
-        let out = begun.map_err(|error| WriteError::of(file)(io_error(error)))?;
+        let out = started.map_err(|error| WriteError::of(file)(io_error(error)))?;
         Ok(Self { file: file.into(), out, columns: columns.to_vec(), rows: Vec::new() })
     }
 

@@ -32,10 +32,15 @@ pub enum HapticPort {
     Inverse3(String),
 }
 
-impl FromStr for HapticPort {
-    type Err = String;
+/// A name that is not one of a force-feedback device.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no force-feedback device; expected `bridge` or `inverse3`")]
+pub struct UnknownHapticPort(pub String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for HapticPort {
+    type Err = UnknownHapticPort;
+
+    fn from_str(text: &str) -> Result<Self, UnknownHapticPort> {
         let (kind, address) = text.split_once('@').map_or((text, None), |(kind, address)| (kind, Some(address)));
         // A number is a port of this machine.
         let address = |default: &str| match address {
@@ -46,7 +51,7 @@ impl FromStr for HapticPort {
         match kind {
             "bridge" => Ok(Self::Bridge(address("127.0.0.1:10020"))),
             "inverse3" => Ok(Self::Inverse3(address("127.0.0.1:10001"))),
-            _ => Err(format!("`{kind}` is no force-feedback device; expected `bridge` or `inverse3`")),
+            _ => Err(UnknownHapticPort(kind.into())),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! | to do | use |
 //! |---|---|
 //! | step in your own loop | [`Session::step`], [`Session::run`] |
-//! | run at real time in a thread, with snapshots | [`SessionThread`] |
+//! | run in real time in a thread, with snapshots | [`SessionThread`] |
 //! | drive a world of your own with devices | [`DeviceSet::track`], [`DeviceSet::send_feedback`] |
 //! | couple a tool to a force-feedback device | [`Session::attach_haptics`], or [`HapticThread`] and [`ElasticThread`] with a world of your own |
 //! | add a device of your own | [`DeviceSet::add`], `examples/own_device.rs` |
@@ -65,7 +65,7 @@ pub use device_set::{DeviceChange, DeviceSet, DeviceStatus};
 pub use elastic_thread::ElasticThread;
 pub use error::Error;
 pub use hand_motion::{BUILTIN_MOTIONS, HandMotion};
-pub use haptic_device::HapticPort;
+pub use haptic_device::{HapticPort, UnknownHapticPort};
 pub use haptic_thread::{HapticLink, HapticThread};
 #[cfg(all(feature = "vr", not(target_os = "macos")))]
 pub use headset::{HeadsetChannels, gloved_headset_devices, headset_devices, headset_profile};

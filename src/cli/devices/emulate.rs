@@ -98,8 +98,8 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
             break;
         }
         match emulator.events().recv_timeout(left.min(END_POLL)) {
-            Ok(event @ EmulatorEvent::Heard(_)) => talk.whisper(told(&start, &event)),
-            Ok(event) => talk.say(told(&start, &event)),
+            Ok(event @ EmulatorEvent::Received(_)) => talk.detail(described(&start, &event)),
+            Ok(event) => talk.say(described(&start, &event)),
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => bail!("the thread of the emulated device failed"),
         }
@@ -107,7 +107,7 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn told(start: &Instant, event: &EmulatorEvent) -> String {
+fn described(start: &Instant, event: &EmulatorEvent) -> String {
     format!("{:8.3} s: {event}", start.elapsed().as_secs_f64())
 }
 

@@ -69,7 +69,7 @@ impl Screen {
 }
 
 /// What has been received from the device.
-struct Heard {
+struct MonitoredValues {
     meter: Meter,
     /// The latest sample of each hand.
     newest: [Option<SourceSample>; 2],
@@ -83,22 +83,22 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut screen = Screen::open(arguments.json).context("cannot write to the terminal")?;
     let drawn = screen.is_some();
     let every = if arguments.json { JSON_INTERVAL } else { if drawn { SCREEN_INTERVAL } else { TEXT_INTERVAL } };
-    let mut heard = Heard { meter: Meter::default(), newest: [None; 2], buttons: Vec::new() };
+    let mut values = MonitoredValues { meter: Meter::default(), newest: [None; 2], buttons: Vec::new() };
     let mut due = Instant::now() + every;
     let end = arguments.seconds.map(|seconds| epoch + Duration::from_secs_f64(seconds));
     loop {
         let stop = end.is_some_and(|end| Instant::now() >= end);
         let wait = end.map_or(due, |end| end.min(due));
         if let (false, Ok(sample)) = (stop, handle.samples().recv_deadline(wait)) {
-            heard.take(sample);
+            values.take(sample);
             if Instant::now() < due {
                 continue;
             }
         }
         if Instant::now() >= due || stop {
             due = Instant::now() + every;
-            heard.press(&handle);
-            let view = view(&profile, &handle, &heard, epoch);
+            values.press(&handle);
+            let view = view(&profile, &handle, &values, epoch);
             let written = match (&mut screen, arguments.json) {
                 (Some(screen), _) => screen.draw(&view),
                 (None, true) => terminal::put(&format!("{}\n", plain(&view.as_json().to_string()))),
@@ -110,13 +110,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             break;
         }
     }
-    if heard.meter.samples == 0 {
+    if values.meter.samples == 0 {
         bail!("{}", handle.complaint());
     }
     Ok(())
 }
 
-impl Heard {
+impl MonitoredValues {
     fn take(&mut self, sample: SourceSample) {
         self.meter.take(sample.side, sample.time);
         let newest = &mut self.newest[sample.side as usize];
@@ -137,7 +137,12 @@ impl Heard {
     }
 }
 
-fn view<'a>(profile: &'a DeviceProfile, handle: &SourceHandle, heard: &'a Heard, epoch: Instant) -> MonitorView<'a> {
+fn view<'a>(
+    profile: &'a DeviceProfile,
+    handle: &SourceHandle,
+    values: &'a MonitoredValues,
+    epoch: Instant,
+) -> MonitorView<'a> {
     let now = epoch.elapsed().as_secs_f64();
     MonitorView {
         profile,
@@ -145,8 +150,8 @@ fn view<'a>(profile: &'a DeviceProfile, handle: &SourceHandle, heard: &'a Heard,
         state: handle.state(),
         states: [Side::Left, Side::Right].map(|side| handle.state_of(side)),
         statistics: handle.statistics(),
-        meter: &heard.meter,
-        newest: &heard.newest,
-        buttons: &heard.buttons,
+        meter: &values.meter,
+        newest: &values.newest,
+        buttons: &values.buttons,
     }
 }

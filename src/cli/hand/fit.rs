@@ -33,8 +33,8 @@ pub struct Arguments {
     /// Little finger, m
     #[arg(long, value_name = "M", value_parser = length)]
     little: Option<f64>,
-    /// Text file of tracked joints: x, y, z in metres of the 26 joints of OpenXR in their order, as often as measured; their medians
-    /// count
+    /// Text file of tracked joints: x, y, z in metres of the 26 joints of OpenXR in their order, repeated for each measurement; the medians
+    /// are used
     #[arg(long, value_name = "FILE")]
     joints: Option<PathBuf>,
     /// Side

@@ -137,7 +137,7 @@ fn played(file: &Path, times: &[f64], arguments: &Arguments, talk: Talk) -> anyh
         } else if let Some(end) = past_end(&session, steps) {
             talk.say(format_args!("the scene ends at {end:.2} s; simulated on to {time:.2} s without motions"));
         }
-        talk.whisper(format_args!(
+        talk.detail(format_args!(
             "copied the state at {time:.2} s in {copied:.0} µs; the previous step took {step:.0} µs"
         ));
         eyes.push(session.eyes().map(|eyes| eyes.map(|eye| view(&eye))));

@@ -118,7 +118,7 @@ impl Machine {
         if !response.is_empty() && self.is_data(&response) {
             self.begin(now);
         }
-        self.events.extend(self.device.commands().into_iter().map(EmulatorEvent::Heard));
+        self.events.extend(self.device.commands().into_iter().map(EmulatorEvent::Received));
         self.send(now, response, None);
     }
 

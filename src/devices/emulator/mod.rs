@@ -2,6 +2,27 @@
 //!
 //! For a serial device the host opens a pseudo-terminal, which behaves like a port. The baud rate is emulated: bytes
 //! leave at the rate of the line, and a host with another baud rate reads what a UART would make of them.
+//!
+//! A tracker that sends its poses as datagrams:
+//!
+//! ```
+//! use std::net::UdpSocket;
+//! use fingerpad::devices::emulator::{Emulator, EmulatorSettings};
+//! use fingerpad::math::Pose;
+//! use fingerpad::protocol::{Format, Reading, TrackedObject};
+//!
+//! let host = UdpSocket::bind("127.0.0.1:0")?;
+//! let settings = EmulatorSettings { address: Some(host.local_addr()?), rate: Some(100.0), ..EmulatorSettings::new(Format::Vmc) };
+//! let motion = |time: f64, out: &mut Vec<Reading>| {
+//!     let (object, serial) = (TrackedObject::Tracker, "one".to_string());
+//!     out.push(Reading::Tracked { object, serial, pose: Pose::translation(0.1 * time, 1.0, 0.0) });
+//! };
+//! let tracker = Emulator::start(settings, Box::new(motion), None)?;
+//! let mut packet = [0; 1024];
+//! assert!(host.recv(&mut packet)? > 0);
+//! drop(tracker); // unplugged
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod faults;
 mod line;
@@ -108,7 +129,7 @@ pub enum EmulatorEvent {
     /// The host does not read; this many bytes were lost.
     Overrun(usize),
     /// An actuator command of the host.
-    Heard(HostLine),
+    Received(HostLine),
     /// The last byte of a packet is about to be written. Only if [`EmulatorSettings::trace`] is set.
     Sent {
         /// Number of the packet, from 0.
@@ -135,7 +156,7 @@ impl fmt::Display for EmulatorEvent {
             Self::Stalled => f.write_str("silent"),
             Self::Resumed => f.write_str("sending again"),
             Self::Overrun(bytes) => write!(f, "the host does not read: {bytes} bytes were lost"),
-            Self::Heard(line) => write!(f, "heard {line:?}"),
+            Self::Received(line) => write!(f, "received {line:?}"),
             Self::Sent { packet, .. } => write!(f, "packet {packet}"),
             Self::Failed(reason) => write!(f, "failed: {reason}"),
         }

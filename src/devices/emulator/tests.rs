@@ -141,7 +141,7 @@ fn a_passive_device_starts_on_open_and_a_sensor_on_request() {
         said.drain(..).for_each(|bytes| machine.receive(now, &bytes));
         let bytes: Vec<u8> = run(&mut machine, now, now + 1e-3).iter().map(|(_, byte)| *byte).collect();
         decoder.push(&bytes, &mut out);
-        said = host.heard(&bytes);
+        said = host.receive(&bytes);
     }
     let angles: Vec<f64> = out
         .iter()
@@ -243,7 +243,7 @@ mod terminal {
             wait_for(&emulator, &EmulatorEvent::HostCame);
             port.write_all(b"(ZZ)\n").expect("room");
             drop(port);
-            wait_for(&emulator, &EmulatorEvent::Heard(HostLine::Stop));
+            wait_for(&emulator, &EmulatorEvent::Received(HostLine::Stop));
             wait_for(&emulator, &EmulatorEvent::HostLeft);
         }
     }

@@ -41,14 +41,14 @@ impl DeviceToWorld {
         }
     }
 
-    pub fn position(&self, told: &Vec3) -> Vec3 {
+    pub fn position(&self, measured: &Vec3) -> Vec3 {
         let (origin, place) = self.origin.unwrap_or_default();
         let heading = self.heading.unwrap_or_else(Quat::identity);
-        place + heading * (self.settings.frame.rotation * (self.settings.scale * (told - origin)))
+        place + heading * (self.settings.frame.rotation * (self.settings.scale * (measured - origin)))
     }
 
-    pub fn orientation(&self, told: &Quat) -> Quat {
+    pub fn orientation(&self, measured: &Quat) -> Quat {
         let heading = self.heading.unwrap_or_else(Quat::identity);
-        heading * self.settings.frame.rotation * told * self.settings.palm
+        heading * self.settings.frame.rotation * measured * self.settings.palm
     }
 }

@@ -49,7 +49,7 @@ impl Host for FiveHost {
         vec![vec![RESET]]
     }
 
-    fn heard(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
+    fn receive(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         self.received += bytes.len();
         match self.stage {
             // Values still in transit from an earlier stream may look like the response. The request is then lost, and

@@ -36,7 +36,7 @@ pub(super) const SIXTEEN: [Sensor; 16] = [
 ];
 
 /// Hint if the glove reports a different hand than the profile.
-fn wrong_hand(told: Option<Side>, expected: Side) -> Option<String> {
-    let told = told.filter(|told| *told != expected)?;
-    Some(format!("the glove reports the {} hand, the profile says {}", told.name(), expected.name()))
+fn wrong_hand(reported: Option<Side>, expected: Side) -> Option<String> {
+    let reported = reported.filter(|reported| *reported != expected)?;
+    Some(format!("the glove reports the {} hand, the profile says {}", reported.name(), expected.name()))
 }

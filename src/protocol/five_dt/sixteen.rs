@@ -22,13 +22,13 @@ const INFO_EVERY: u32 = 100;
 pub(in super::super) struct SixteenLayout {
     side: Side,
     maximum: u16,
-    told: Option<Side>,
+    reported: Option<Side>,
     largest: u16,
 }
 
 impl SixteenLayout {
     pub(in super::super) fn new(side: Side, maximum: u16) -> Self {
-        Self { side, maximum: maximum.max(1), told: None, largest: 0 }
+        Self { side, maximum: maximum.max(1), reported: None, largest: 0 }
     }
 }
 
@@ -59,7 +59,7 @@ impl PacketLayout for SixteenLayout {
             out.push(Reading::Flex(FlexReading::of(values)));
         } else {
             let side = if packet[4] & 1 == 1 { Side::Right } else { Side::Left };
-            self.told = Some(side);
+            self.reported = Some(side);
             out.push(Reading::Info(DeviceInfo {
                 model: "5DT Data Glove 16".into(),
                 firmware: format!("{}.{}", packet[2], packet[3]),
@@ -70,14 +70,14 @@ impl PacketLayout for SixteenLayout {
     }
 
     fn reset(&mut self) {
-        (self.told, self.largest) = (None, 0);
+        (self.reported, self.largest) = (None, 0);
     }
 
     fn hint(&self) -> Option<String> {
         let beyond = self.largest > self.maximum;
         let scale =
             || format!("received values up to {}, but the maximum of the profile is {}", self.largest, self.maximum);
-        wrong_hand(self.told, self.side).or_else(|| beyond.then(scale))
+        wrong_hand(self.reported, self.side).or_else(|| beyond.then(scale))
     }
 
     fn expectation(&self) -> String {

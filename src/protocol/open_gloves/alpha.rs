@@ -132,8 +132,8 @@ impl LineFormat for AlphaFormat {
         if !line.flex.is_empty() {
             out.push(Reading::Flex(line.flex));
         }
-        for (axis, told) in self.joystick.iter_mut().zip(line.joystick) {
-            *axis = told.map_or(*axis, |raw| signed(raw, self.maximum));
+        for (axis, sent) in self.joystick.iter_mut().zip(line.joystick) {
+            *axis = sent.map_or(*axis, |raw| signed(raw, self.maximum));
         }
         if line.joystick.iter().any(Option::is_some) {
             out.push(Reading::Joystick { x: self.joystick[0], y: self.joystick[1] });
@@ -142,8 +142,8 @@ impl LineFormat for AlphaFormat {
         if line.has_values {
             self.buttons.change_to(line.buttons, out);
         }
-        let told = line.info.filter(|info| *info != DeviceInfo::default());
-        out.extend(told.map(Reading::Info));
+        let info = line.info.filter(|info| *info != DeviceInfo::default());
+        out.extend(info.map(Reading::Info));
         true
     }
 

@@ -106,7 +106,7 @@ impl Host for OpenGlovesHost {
         [HostLine::Start, HostLine::Query].map(|line| line.to_bytes(FORCE_MAXIMUM)).into()
     }
 
-    fn heard(&mut self, _: &[u8]) -> Vec<Vec<u8>> {
+    fn receive(&mut self, _: &[u8]) -> Vec<Vec<u8>> {
         Vec::new()
     }
 

@@ -37,7 +37,7 @@ impl Connection {
             return Vec::new();
         }
         self.decoder.push(bytes, &mut self.decoded);
-        self.host.heard(bytes)
+        self.host.receive(bytes)
     }
 
     fn sample(&mut self) -> bool {
@@ -157,12 +157,12 @@ fn a_busy_sensor_is_polled_again() {
     let mut host = Format::Bno055.host();
     let (mode, ask) = (vec![vec![0xAA, 0, 0x3D, 1, 0x0C]], vec![vec![0xAA, 1, 0x20, 8]]);
     assert_eq!(host.start(), mode);
-    assert_eq!(host.heard(&[0xEE, 7]), mode, "busy: retry");
-    assert_eq!(host.heard(&[0xEE]), Vec::<Vec<u8>>::new(), "half an answer");
-    assert_eq!(host.heard(&[1]), ask);
-    assert_eq!(host.heard(&[0xEE, 7]), ask);
-    assert_eq!(host.heard(&[0xBB, 8, 0, 0x40, 0, 0, 0, 0, 0]), Vec::<Vec<u8>>::new());
-    assert_eq!(host.heard(&[0]), ask);
+    assert_eq!(host.receive(&[0xEE, 7]), mode, "busy: retry");
+    assert_eq!(host.receive(&[0xEE]), Vec::<Vec<u8>>::new(), "half an answer");
+    assert_eq!(host.receive(&[1]), ask);
+    assert_eq!(host.receive(&[0xEE, 7]), ask);
+    assert_eq!(host.receive(&[0xBB, 8, 0, 0x40, 0, 0, 0, 0, 0]), Vec::<Vec<u8>>::new());
+    assert_eq!(host.receive(&[0]), ask);
     assert_eq!(host.silence(), ask);
 
     let mut sensor = Format::Bno055.emulated();

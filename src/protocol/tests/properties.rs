@@ -195,7 +195,7 @@ proptest! {
         let (mut host, mut device) = (format.host(), format.emulated());
         host.start();
         for piece in pieces(&noise, &cuts) {
-            prop_assert!(host.heard(piece).len() <= 1, "one command at a time");
+            prop_assert!(host.receive(piece).len() <= 1, "one command at a time");
             prop_assert!(device.receive(piece).len() <= 160 * piece.len());
             device.sample();
         }

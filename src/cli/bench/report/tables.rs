@@ -9,14 +9,14 @@ use crate::cli::page::Page;
 pub fn machine(page: &mut Page, machine: &Value) {
     let word = |key: &str| machine[key].as_str().unwrap_or("unknown").to_string();
     let threads = number(machine, "/threads");
-    let told = [
+    let facts = [
         ("Processor", format!("{}, {threads} threads, one used", word("processor"))),
         ("System", format!("{} on {}", word("os"), word("arch"))),
         ("Program", format!("fingerpad {}, {} build", word("version"), word("build"))),
         ("Measured on", word("date")),
     ];
     page.element("dl", &[], |page| {
-        for (name, words) in &told {
+        for (name, words) in &facts {
             page.words("dt", &[], name);
             page.words("dd", &[], words);
         }

@@ -63,10 +63,10 @@ pub fn run(
 fn sensors(profile: &DeviceProfile, ear: &Ear) -> anyhow::Result<Vec<Sensor>> {
     ear.forget();
     let samples = ear.for_seconds(DETECTION_TIME).map_err(|Silence(why)| anyhow::anyhow!("{why}"))?;
-    let mut heard = FlexReading::default();
-    samples.iter().for_each(|sample| heard.update(&sample.flex));
+    let mut received = FlexReading::default();
+    samples.iter().for_each(|sample| received.update(&sample.flex));
     let all: Vec<Sensor> = profile.sensors.iter().map(|map| map.sensor).collect();
-    let speaks = |sensor: &Sensor| heard.get(*sensor).is_some();
+    let speaks = |sensor: &Sensor| received.get(*sensor).is_some();
     let is_dumb = |sensor: &Sensor| {
         let part = SensorPart::of(*sensor);
         matches!(part, Some(SensorPart::Finger(_)))
