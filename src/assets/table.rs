@@ -3,18 +3,21 @@
 mod bases;
 mod document;
 mod lists;
-mod words;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub(super) use self::document::{Document, TableEntry, Value};
-use self::words::short;
 use super::builtin::is_carried;
 use crate::math::Range;
 use crate::math::Vec3;
 pub(super) use crate::text::{did_you_mean, listed, nearest, unknown};
+
+/// A number as usual, or with an exponent if that is shorter.
+fn short(x: f64) -> String {
+    if x != 0.0 && !(1e-9..1e15).contains(&x.abs()) { format!("{x:e}") } else { x.to_string() }
+}
 
 /// A table being read. Every requested key is marked; [`Table::finish`] reports the rest.
 pub(super) struct Table<'a> {

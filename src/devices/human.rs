@@ -34,7 +34,7 @@
 //! let hand = HumanHand::new(Side::Right, &model.skeleton);
 //! let bones = hand.bones(&Pose::identity(), &[0.1; ANGLES]);
 //! assert_eq!(bones.len(), SEGMENTS);
-//! # Ok::<(), fingerpad::hand::HandFault>(())
+//! # Ok::<(), fingerpad::assets::Problems>(())
 //! ```
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 //! joints[PALM] = TrackedJoint::new([0.1, 1.2, -0.3], [0.0, 0.0, 0.0, 1.0]);
 //! let reading = reader.read(&joints);
 //! assert!(reading.palm.is_some() && reading.angles.iter().all(Option::is_none), "only the palm is tracked");
-//! # Ok::<(), fingerpad::hand::HandFault>(())
+//! # Ok::<(), fingerpad::assets::Problems>(())
 //! ```
 
 use crate::hand::Skeleton;

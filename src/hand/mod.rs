@@ -11,7 +11,7 @@
 //! let kinematics = model.skeleton.kinematics(&Pose::identity(), angles);
 //! let tip = kinematics.poses[Segment::phalanx(Finger::Index, 2).index()].translation.vector;
 //! assert!(tip.norm() < 0.15, "the last bone of the index finger is near the palm");
-//! # Ok::<(), fingerpad::hand::HandFault>(())
+//! # Ok::<(), fingerpad::assets::Problems>(())
 //! ```
 
 mod description;

@@ -44,17 +44,14 @@ mod x_imu3;
 pub use bones::HumanBone;
 pub use five_dt::{Checksum, GloveMode, UltraSensors};
 pub use format::{Format, Link};
-pub use gametrak::{AXIS_MAXIMUM, axis_from_joystick, next_key, position};
+pub use gametrak::{AXIS_MAXIMUM, axis_from_joystick, position};
 pub use haply::{HaplyFault, HaplyState, haply_command, haply_force};
 pub use haptic_bridge::{
     BRIDGE_MAGIC, BRIDGE_VERSION, BridgeFault, BridgePose, BridgeWrench, POSE_LENGTH, WRENCH_LENGTH,
 };
 pub use open_gloves::{ForceFeedback, HostLine, VibrationPulse};
 pub use osc::{Argument, Message, OscError, bundle, for_each_message, message};
-pub use reading::{
-    Button, DeviceInfo, FingerJoint, FlexReading, Gap, LONGEST_TEXT, MAX_POSITION, Reading, SENSORS, Sensor,
-    TrackedObject,
-};
+pub use reading::{Button, DeviceInfo, FingerJoint, FlexReading, Gap, Reading, SENSORS, Sensor, TrackedObject};
 pub use witmotion::QuaternionOrder;
 
 /// Decodes the bytes of a device into readings.

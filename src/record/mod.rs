@@ -46,7 +46,7 @@ pub use self::parquet::ParquetWriter;
 pub use error::{RecordError, WriteError};
 pub use header::{Header, RunSource};
 pub use input::{Eye, Input};
-pub use raw::{RAW_EXTENSION, RAW_FORMAT, RawError, RawEvent, RawHeader, RawRecord, RawRecorder, RawRecording};
+pub use raw::{RAW_EXTENSION, RAW_FORMAT, RawEvent, RawHeader, RawRecord, RawRecorder, RawRecording};
 pub use recorder::Recorder;
 pub use recording::{Ending, RecordedStep, Recording};
 pub use table::{Column, ColumnKind, Columns, without_noise};

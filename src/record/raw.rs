@@ -1,11 +1,11 @@
 //! Raw bytes exchanged with a device, with times. `docs/raw_bytes.md` describes the file.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use super::bytes::{ByteReader, put_bytes, put_count, put_text};
-use super::error::Damage;
+use super::error::{Damage, RecordError, RecordingKind};
 use super::frame::{after, put_frame, read_frame};
 
 /// File extension of raw recordings.
@@ -13,10 +13,13 @@ pub const RAW_EXTENSION: &str = "fpraw";
 /// Format version.
 pub const RAW_FORMAT: u16 = 1;
 
-/// Magic number; see [`super::recording::RAW_MAGIC`].
-const RAW_MAGIC: [u8; 8] = *b"\x89FPW\r\n\x1a\n";
-/// Length of magic number and format version.
-const RAW_HEAD_LENGTH: usize = RAW_MAGIC.len() + 2;
+/// A recording of the bytes of a device; the magic number is like that of [`super::recording::RUN`].
+const RAW: RecordingKind = RecordingKind {
+    magic: *b"\x89FPW\r\n\x1a\n",
+    format: RAW_FORMAT,
+    expected: "recording of a device; expected a file written by `devices record`",
+    missing: "it says what device it is of",
+};
 
 const HEADER_FRAME: u8 = 1;
 const DATA_FRAME: u8 = 2;
@@ -64,43 +67,6 @@ pub struct RawRecord {
     pub bytes: Vec<u8>,
 }
 
-/// Why a recording cannot be read.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RawError {
-    /// Not a raw recording.
-    #[error("{}: this is no recording of a device; expected a file written by `devices record`", file.display())]
-    NoRecording {
-        /// The file.
-        file: PathBuf,
-    },
-    /// An unsupported format version.
-    #[error("{}: this recording has format {format}; this program reads format {RAW_FORMAT}", file.display())]
-    OtherFormat {
-        /// The file.
-        file: PathBuf,
-        /// Its format.
-        format: u16,
-    },
-    /// Truncated before the first record.
-    #[error("{}: the recording ends at byte {offset}, before it says what device it is of", file.display())]
-    TooShort {
-        /// The file.
-        file: PathBuf,
-        /// Its length.
-        offset: usize,
-    },
-    /// Corrupt data.
-    #[error("{}: the recording is damaged at byte {offset}: {message}", file.display())]
-    Damaged {
-        /// The file.
-        file: PathBuf,
-        /// Offset.
-        offset: usize,
-        /// What was found and expected.
-        message: String,
-    },
-}
-
 /// Writes a recording.
 pub struct RawRecorder<W: Write> {
     out: W,
@@ -112,7 +78,7 @@ pub struct RawRecorder<W: Write> {
 impl<W: Write> RawRecorder<W> {
     /// Starts a recording.
     pub fn new(mut out: W, header: &RawHeader) -> std::io::Result<Self> {
-        out.write_all(&[&RAW_MAGIC[..], &RAW_FORMAT.to_le_bytes()].concat())?;
+        out.write_all(&RAW.head())?;
         let mut recorder = Self { out, last: Duration::ZERO, payload: Vec::new(), frame: Vec::new() };
         recorder.put(HEADER_FRAME, |payload| header.put(payload))?;
         recorder.flush()?;
@@ -162,20 +128,9 @@ pub struct RawRecording {
 
 impl RawRecording {
     /// Reads the bytes of a file, up to the last complete record if it is truncated.
-    pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, RawError> {
-        let too_short = || RawError::TooShort { file: file.into(), offset: bytes.len() };
-        let Some(rest) = bytes.strip_prefix(&RAW_MAGIC) else {
-            let begins_right = RAW_MAGIC.starts_with(bytes) && !bytes.is_empty();
-            return Err(if begins_right { too_short() } else { RawError::NoRecording { file: file.into() } });
-        };
-        match rest.first_chunk().map(|bytes| u16::from_le_bytes(*bytes)) {
-            None => return Err(too_short()),
-            Some(RAW_FORMAT) => {}
-            Some(format) => return Err(RawError::OtherFormat { file: file.into(), format }),
-        }
-        let read = Self::read(bytes);
-        let damaged = |Damage { offset, message }| RawError::Damaged { file: file.into(), offset, message };
-        read.map_err(damaged)?.ok_or_else(too_short)
+    pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, RecordError> {
+        RAW.check(file, bytes)?;
+        Self::read(bytes).map_err(|damage| damage.in_file(file))?.ok_or_else(|| RAW.too_short(file, bytes))
     }
 
     /// Its duration.
@@ -184,7 +139,7 @@ impl RawRecording {
     }
 
     fn read(bytes: &[u8]) -> Result<Option<Self>, Damage> {
-        let Some(first) = read_frame(bytes, RAW_HEAD_LENGTH, RAW_KINDS)? else { return Ok(None) };
+        let Some(first) = read_frame(bytes, RecordingKind::HEAD_LENGTH, RAW_KINDS)? else { return Ok(None) };
         if first.kind != HEADER_FRAME {
             return Err(Damage { offset: first.offset, message: "expected a header first".into() });
         }
@@ -280,7 +235,7 @@ mod tests {
         (recorder.out, ends)
     }
 
-    fn parse(bytes: &[u8]) -> Result<RawRecording, RawError> {
+    fn parse(bytes: &[u8]) -> Result<RawRecording, RecordError> {
         RawRecording::parse(Path::new("x.fpraw"), bytes)
     }
 
@@ -299,9 +254,12 @@ mod tests {
             let read = parse(&bytes[..end]);
             let whole = ends.iter().filter(|place| **place <= end).count();
             match whole.checked_sub(1) {
-                None if end == 0 => assert!(matches!(read, Err(RawError::NoRecording { .. }))),
+                None if end == 0 => assert!(matches!(read, Err(RecordError::NoRecording { .. }))),
                 None => {
-                    assert!(matches!(read, Err(RawError::TooShort { offset, .. }) if offset == end), "{end}: {read:?}")
+                    assert!(
+                        matches!(read, Err(RecordError::TooShort { offset, .. }) if offset == end),
+                        "{end}: {read:?}"
+                    )
                 }
                 Some(whole) => {
                     let read = read.expect("a part");
@@ -336,7 +294,7 @@ mod tests {
         #[test]
         fn any_frames_are_read_or_rejected(frames in prop::collection::vec((1u8..4, prop::collection::vec(any::<u8>(), 0..40)), 0..8)) {
             let (bytes, ends) = small();
-            for start in [RAW_HEAD_LENGTH, ends[0]] {
+            for start in [RecordingKind::HEAD_LENGTH, ends[0]] {
                 let mut bytes = bytes[..start].to_vec();
                 frames.iter().for_each(|(kind, payload)| put_frame(&mut bytes, *kind, payload));
                 let _ = parse(&bytes);

@@ -2,13 +2,12 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::FORMAT;
 use super::bytes::{put_bytes, put_count, put_text, put_word};
 use super::error::WriteError;
 use super::frame::put_frame;
 use super::header::Header;
 use super::input::Input;
-use super::recording::{Ending, FrameKind, MAGIC};
+use super::recording::{Ending, FrameKind, RUN};
 
 /// Writes a recording during a run.
 #[derive(Debug)]
@@ -27,8 +26,7 @@ impl Recorder {
         let out = BufWriter::new(File::create(file).map_err(WriteError::of(file))?);
         let (payload, frame) = (Vec::new(), Vec::new());
         let mut recorder = Self { file: file.into(), out, payload, frame, steps: 0, files: 0 };
-        let format = [&MAGIC[..], &FORMAT.to_le_bytes()].concat();
-        recorder.out.write_all(&format).map_err(WriteError::of(file))?;
+        recorder.out.write_all(&RUN.head()).map_err(WriteError::of(file))?;
         recorder.put(FrameKind::Header, |payload| header.put(payload))?;
         recorder.add_files(files)?;
         recorder.put(FrameKind::Start, |payload| put_word(payload, start))?;

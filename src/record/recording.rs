@@ -3,18 +3,20 @@ use std::path::Path;
 
 use super::FORMAT;
 use super::bytes::ByteReader;
-use super::error::{Damage, RecordError};
+use super::error::{Damage, RecordError, RecordingKind};
 use super::frame::{FileFrame, after, read_frame};
 use super::header::Header;
 use super::input::Input;
 use crate::assets::limits::RECORDING_BYTES;
 use crate::assets::read_bounded;
 
-/// Magic number: a non-text byte, a name, and line ends that reveal a text-mode transfer.
-pub(super) const MAGIC: [u8; 8] = *b"\x89FPR\r\n\x1a\n";
-
-/// Length of magic number and format version.
-const HEAD_LENGTH: usize = MAGIC.len() + 2;
+/// A recording of a run. Its magic number is a non-text byte, a name, and line ends that reveal a text-mode transfer.
+pub(super) const RUN: RecordingKind = RecordingKind {
+    magic: *b"\x89FPR\r\n\x1a\n",
+    format: FORMAT,
+    expected: "recording; expected a file written by `run --record`",
+    missing: "its first step could begin; nothing can be played",
+};
 
 /// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,24 +107,9 @@ impl Recording {
 
     /// The same from the bytes of a file.
     pub fn parse(file: &Path, bytes: &[u8]) -> Result<Self, RecordError> {
-        check_head(file, bytes)?;
-        let draft = PartialRecording::read(bytes, HEAD_LENGTH).map_err(|damage| damage.in_file(file))?;
-        draft.finish().ok_or(RecordError::TooShort { file: file.into(), offset: bytes.len() })
-    }
-}
-
-/// Whether a file starts like a recording of this format.
-fn check_head(file: &Path, bytes: &[u8]) -> Result<(), RecordError> {
-    let too_short = RecordError::TooShort { file: file.into(), offset: bytes.len() };
-    let Some(rest) = bytes.strip_prefix(&MAGIC) else {
-        // Also true for a truncated recording.
-        let begins_right = MAGIC.starts_with(bytes) && !bytes.is_empty();
-        return Err(if begins_right { too_short } else { RecordError::NoRecording { file: file.into() } });
-    };
-    match rest.first_chunk().map(|bytes| u16::from_le_bytes(*bytes)) {
-        None => Err(too_short),
-        Some(FORMAT) => Ok(()),
-        Some(format) => Err(RecordError::OtherFormat { file: file.into(), format }),
+        RUN.check(file, bytes)?;
+        let draft = PartialRecording::read(bytes, RecordingKind::HEAD_LENGTH).map_err(|damage| damage.in_file(file))?;
+        draft.finish().ok_or_else(|| RUN.too_short(file, bytes))
     }
 }
 

@@ -3,7 +3,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::frame::{after, put_frame, read_frame};
-use super::recording::{FrameKind, MAGIC};
+use super::recording::{FrameKind, RUN};
 use super::*;
 use crate::assets::Setting;
 use crate::math::{Pose, Quat, Vec3};
@@ -162,7 +162,10 @@ fn other_files_are_rejected_with_a_reason() {
     assert_eq!(message(b"seconds = 2"), "x.fpr: this is no recording; expected a file written by `run --record`");
     assert_eq!(message(b""), "x.fpr: this is no recording; expected a file written by `run --record`");
     bytes[8] = 1;
-    assert_eq!(message(&bytes), "x.fpr: this recording has format 1; this program reads format 2");
+    assert_eq!(
+        message(&bytes),
+        "x.fpr: this recording has format 1, this program reads format 2; replay it with the version that wrote it"
+    );
     bytes[8] = 2;
     assert!(
         message(&bytes[..40]).ends_with("ends at byte 40, before its first step could begin; nothing can be played")
@@ -194,7 +197,7 @@ fn a_file_that_cannot_be_written_is_an_error() {
 
 /// Valid frames with arbitrary content.
 fn framed(frames: &[(u8, Vec<u8>)]) -> Vec<u8> {
-    let mut bytes = [&MAGIC[..], &FORMAT.to_le_bytes()].concat();
+    let mut bytes = [&RUN.magic[..], &FORMAT.to_le_bytes()].concat();
     for (kind, payload) in frames {
         let kinds = [FrameKind::Header, FrameKind::File, FrameKind::Start, FrameKind::Step, FrameKind::End];
         put_frame(&mut bytes, kinds[*kind as usize % 5] as u8, payload);

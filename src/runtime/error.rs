@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use crate::assets::Problems;
 use crate::devices::DeviceError;
 use crate::math::OutOfRange;
-use crate::record::{RawError, RecordError, WriteError};
+use crate::record::{RecordError, WriteError};
 #[cfg(feature = "script")]
 use crate::script::ScriptError;
 use crate::tracking::Side;
@@ -18,9 +18,6 @@ pub enum Error {
     /// A recording cannot be read.
     #[error(transparent)]
     Recording(#[from] RecordError),
-    /// A recording of bytes cannot be read.
-    #[error(transparent)]
-    ByteRecording(#[from] RawError),
     /// An output file cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),

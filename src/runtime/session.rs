@@ -78,6 +78,18 @@ enum Play {
 
 impl Session {
     /// A session of a scene that is loaded already.
+    ///
+    /// ```
+    /// use fingerpad::assets::load_builtin_scene;
+    /// use fingerpad::runtime::Session;
+    ///
+    /// let mut scene = load_builtin_scene("rest", &[]).expect("a shipped scene")?;
+    /// scene.world.parameters.gravity *= 0.5;
+    /// let mut session = Session::from_scene(scene);
+    /// session.step()?;
+    /// assert_eq!(session.steps(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_scene(scene: Scene) -> Self {
         Self::of(Play::Scene(Box::new(scene)))
     }

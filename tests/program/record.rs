@@ -226,7 +226,10 @@ fn bad_recordings_get_a_sentence_and_exit_code_2() {
     rewritten(&good, &without, |recording| recording.files.clear());
     for (file, says) in [
         (bad("flipped.fpr", &flipped), "the recording is damaged at byte "),
-        (bad("newer.fpr", &newer), "this recording has format 9; this program reads format 2"),
+        (
+            bad("newer.fpr", &newer),
+            "this recording has format 9, this program reads format 2; replay it with the version that wrote it",
+        ),
         (bad("text.fpr", b"seconds = 2\n"), "this is no recording"),
         (bad("head.fpr", &bytes[..50]), "before its first step could begin"),
         (without, "not among the recorded files"),

@@ -17,7 +17,7 @@ mod topology;
 use std::path::Path;
 
 use super::scan::ScanError;
-use super::size::{extents, size_fault};
+use super::{extents, size_fault};
 use crate::assets::files::{Files, TextKind};
 use crate::assets::limits::{TRIANGLES, VERTICES};
 use crate::assets::problem::{Problem, Problems, line_column};

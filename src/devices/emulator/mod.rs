@@ -50,7 +50,6 @@ use crate::devices::DeviceError;
 use crate::protocol::{Format, HostLine, Link, Reading};
 
 pub use faults::{Faults, Garbage, Outage};
-pub use uart::misread;
 pub use wearer::EmulatedWearer;
 
 /// The measurements of an emulated device.

@@ -7,6 +7,7 @@ use super::{PadButton, PadHand, PadState, string_position};
 use crate::assets::{DeviceKind, DeviceProfile, Port};
 use crate::devices::glove::GloveMap;
 use crate::devices::haptics::{Levels, VibrationDriver};
+use crate::devices::list::{ListedDevice, ListedKind};
 use crate::devices::smooth::Smoother;
 use crate::devices::source::{SourceFeed, SourceHandle, SourceRequest, SourceSample, SourceState};
 use crate::protocol::{Format, Link};
@@ -245,4 +246,23 @@ impl<'a> Held<'a> {
         let position = Some(self.smoother.position(time, position));
         Some(SourceSample { position, buttons, ..SourceSample::new(time, self.side) })
     }
+}
+
+/// The connected gamepads and joysticks, or why they cannot be listed.
+pub(in crate::devices) fn list() -> Vec<ListedDevice> {
+    let gilrs = match Gilrs::new() {
+        Ok(gilrs) => gilrs,
+        Err(error) => {
+            return vec![ListedDevice::problem(ListedKind::Gamepad, format!("the gamepads cannot be listed: {error}"))];
+        }
+    };
+    let found = |(_, pad): (GamepadId, Gamepad<'_>)| ListedDevice {
+        kind: ListedKind::Gamepad,
+        name: pad.name().into(),
+        detail: (pad.vendor_id().zip(pad.product_id()))
+            .map_or_else(String::new, |(vendor, product)| format!("USB {vendor:04x}:{product:04x}")),
+        usb: pad.vendor_id().zip(pad.product_id()),
+        problem: None,
+    };
+    gilrs.gamepads().map(found).collect()
 }
