@@ -16,7 +16,7 @@
 //!     kept: WindowSettings::default(),
 //!     zoom: 1.0,
 //!     frames: None,
-//!     save: &mut |picture| picture.png_bytes().map(|bytes| format!("{} bytes", bytes.len())),
+//!     save: &mut |picture| Ok(format!("a picture of {} × {} pixels", picture.size.0, picture.size.1)),
 //!     keep: &mut |_| {},
 //!     log: None,
 //! };
