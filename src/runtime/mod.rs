@@ -48,6 +48,7 @@ mod headset;
 mod headset_mount;
 #[cfg(feature = "viewer")]
 pub mod live;
+mod loop_thread;
 mod motion_source;
 mod overlap;
 mod pace;
