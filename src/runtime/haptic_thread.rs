@@ -3,16 +3,13 @@
 use std::time::Instant;
 
 use super::error::Error;
-use super::loop_thread::{LoopThread, PeriodicStep};
+use super::loop_thread::{LoopThread, PeriodicStep, SOLVER_BUDGET};
 use crate::body::BodyId;
 use crate::contact::ToolProblem;
 use crate::haptics::{BridgeServer, DeviceSample, HapticOptions, LoopStatistics, Reader, Wrench, Writer, latest};
 use crate::math::Vec3;
 use crate::sim::two_rate::{FastTool, HapticReport, HapticSide, LiveLoop, SceneSide, ToolReport};
 use crate::sim::{StepReport, World};
-
-/// Part of the period that the solver may take.
-const BUDGET: f64 = 0.5;
 
 /// A device that is read and written by the haptic thread. Neither call may wait.
 pub trait HapticLink: Send {
@@ -173,7 +170,7 @@ impl<L: HapticLink + 'static> PeriodicStep for ContactLoop<L> {
         }
         // The problem is as old as it has been here; the clocks of scene and loop need not agree.
         let scene_time = problem.time + (now - self.arrived);
-        let (began, budget) = (Instant::now(), BUDGET * self.period);
+        let (began, budget) = (Instant::now(), SOLVER_BUDGET * self.period);
         let go_on = || began.elapsed().as_secs_f64() < budget;
         let output = self.side.step(problem, sample.as_ref(), [now, scene_time], self.period, go_on);
         if !self.side.tool.is_finite() {

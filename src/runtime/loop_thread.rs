@@ -10,6 +10,9 @@ use crate::sim::two_rate::HapticReport;
 /// Delay, in periods, after which the loop restarts from the clock instead of catching up.
 const MAX_LATE_PERIODS: f64 = 3.0;
 
+/// Part of the period that a solver may take in a step.
+pub(super) const SOLVER_BUDGET: f64 = 0.5;
+
 /// Steps of the loop between two updates of its figures.
 const FIGURES: u64 = 50;
 
