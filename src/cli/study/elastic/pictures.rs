@@ -30,7 +30,7 @@ const PICTURE_SIZE: (u32, u32) = (320, 304);
 /// How much farther away the camera is than for a frame that the object fills, and how much lower it looks, in distances of the camera:
 /// caption and legend are then beside the object.
 #[cfg(feature = "viewer")]
-const MARGIN: f32 = 1.35;
+const CAPTION_MARGIN: f32 = 1.35;
 #[cfg(feature = "viewer")]
 const LOWER: f32 = 0.037;
 
@@ -78,7 +78,7 @@ fn figure(shot: &Snapshot) -> crate::viewer::Figure {
 
 #[cfg(feature = "viewer")]
 fn with_room_for_captions(close: crate::viewer::Camera) -> crate::viewer::Camera {
-    let away: [f32; 3] = std::array::from_fn(|i| MARGIN * (close.eye[i] - close.target[i]));
+    let away: [f32; 3] = std::array::from_fn(|i| CAPTION_MARGIN * (close.eye[i] - close.target[i]));
     let down = LOWER * away.iter().map(|x| x * x).sum::<f32>().sqrt();
     let [x, y, z] = close.target;
     let target = [x, y - down, z];
