@@ -171,12 +171,34 @@ fn an_inverse3_feels_an_elastic_object() {
     press_with_an_inverse3(&Pushed { depth: 0.012, ..ELLIPSOID });
 }
 
+/// A coupling that the rate of the loop does not allow is run with a warning, which names the stiffness that it does.
+#[test]
+fn a_coupling_that_is_too_stiff_for_the_loop_is_warned_of() {
+    let press = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/haptic_press.toml"));
+    let press = press.expect("a scene");
+    // b = 2 N·s/m, T = 2 ms and B = 1 N·s/m: 2 (b − B)/T.
+    for (stiffness, warns) in [("999", false), ("1001", true)] {
+        let text = press.replace("stiffness = 600", &format!("stiffness = {stiffness}"));
+        let scene = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("stiff_{stiffness}.toml"));
+        std::fs::write(&scene, text).expect("a file");
+        let mut program = Command::new(env!("CARGO_BIN_EXE_fingerpad"));
+        let out = program.args(["run", "--seconds", "0.02"]).arg(scene).output().expect("it runs");
+        let text = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.success() && text.contains("at most 1000 is passive") == warns, "{stiffness}: {text}");
+    }
+}
+
 /// What cannot work is one sentence.
 #[test]
 fn wrong_devices_are_refused() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("haptic.fpr");
     let record = ["haptic_press", "--haptic", "bridge@0", "--record", file.to_str().expect("a path")];
-    let admitted = ["haptic_press", "--set", "haptic.control=admittance", "--haptic", "bridge@0"];
+    // A device that is told where to be needs the force of the hand.
+    let press = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes/haptic_press.toml"));
+    let admitted = press.expect("a scene").replace("[haptic]", "[haptic]\ncontrol = \"admittance\"");
+    let scene = Path::new(env!("CARGO_TARGET_TMPDIR")).join("admitted.toml");
+    std::fs::write(&scene, admitted).expect("a file");
+    let admitted = [scene.to_str().expect("a path"), "--haptic", "bridge@0"];
     let cases: [(&[&str], &str); 5] = [
         (&admitted, "it measures no force"),
         (&["haptic_press", "--haptic", "phantom"], "expected `bridge` or `inverse3`"),
