@@ -161,8 +161,8 @@ mod tests {
         let (times, released) = &*log.lock().expect("a log");
         assert_eq!((figures.unconverged as usize, *released), (times.len(), 1));
         assert!(times.len() > 10 && times.len() <= 200, "{}", times.len());
-        // A step comes early by no more than what the one before it was late.
-        assert!(times.windows(3).all(|t| t[2] - t[0] > 1e-3), "{times:?}");
+        // A step is at most three periods late; then it is caught up. So twenty steps take at least sixteen periods.
+        assert!(times.windows(20).all(|t| t[19] - t[0] > 16.0 * 2e-3 - 1e-9), "{times:?}");
     }
 
     #[test]
