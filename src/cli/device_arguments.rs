@@ -18,6 +18,9 @@ pub struct DeviceArguments {
     /// A force-feedback device for the `[haptic]` tool of the scene, in real time: `bridge` for any device over UDP, or `inverse3`, with `@ADDRESS:PORT` or `@PORT` for another address
     #[arg(long, value_name = "DEVICE[@ADDRESS]")]
     haptic: Option<HapticPort>,
+    /// Rate of the forces on the first hand of the devices, computed between the steps of the scene, such as 1000 Hz; by default once per step.
+    #[arg(long, value_name = "HZ", requires = "device", value_parser = feel_rate)]
+    feel_rate: Option<f64>,
     /// Seconds to wait for devices.
     #[arg(long, default_value_t = 5.0, value_name = "SECONDS", requires = "device")]
     device_wait: f64,
@@ -80,7 +83,18 @@ impl DeviceArguments {
             !interrupt::is_asked()
         })?;
         session.attach_devices(devices);
+        if let Some(rate) = self.feel_rate {
+            session.feel_at(rate)?;
+        }
         Ok(session)
+    }
+}
+
+/// A rate of `--feel-rate`.
+fn feel_rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if (10.0..=10_000.0).contains(&rate) => Ok(rate),
+        _ => Err(format!("`{text}` is no rate from 10 to 10000 Hz")),
     }
 }
 

@@ -118,6 +118,16 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<RunEnd> {
     let played = play(&mut session, pacing, &mut summary, &mut tables, talk);
     let written = tables.finish().and(session.finish_recording().map_err(Into::into));
     played.and(written)?;
+    if let Some(felt) = session.felt_figures() {
+        let (rate, cost, periods) = (felt.rate, felt.cost, felt.periods);
+        talk.say(format_args!(
+            "forces on the hand at {rate:.0} Hz: step median {:.3} ms, p99 {:.3} ms; period p99 {:.2} ms; {:.2} N at most",
+            1e3 * cost.median,
+            1e3 * cost.p99,
+            1e3 * periods.p99,
+            felt.device_force
+        ));
+    }
     let devices = session.detach_devices().map(|devices| devices.status());
     if let Some(devices) = devices.as_ref().filter(|_| !arguments.json) {
         devices.iter().for_each(|device| talk.say(device_arguments::line(device)));

@@ -37,7 +37,7 @@ pub use self::openxr::start_openxr;
 pub use error::DeviceError;
 pub use list::{ListedDevice, ListedKind, list};
 pub use source::{
-    ButtonEvent, HandForces, SourceFeed, SourceHandle, SourceRequest, SourceSample, SourceState, SourceStatistics,
-    Vibration,
+    ButtonEvent, ForceOutlet, HandForces, SourceFeed, SourceHandle, SourceRequest, SourceSample, SourceState,
+    SourceStatistics, Vibration,
 };
 pub use start::{Hands, start, start_on};

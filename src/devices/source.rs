@@ -270,6 +270,12 @@ impl SourceHandle {
         self.wake();
     }
 
+    /// Takes contact forces as [`SourceHandle::feel`] does, from another thread. It must be dropped before the handle, which otherwise waits for the
+    /// source in vain.
+    pub fn outlet(&self) -> ForceOutlet {
+        ForceOutlet { shared: Arc::clone(&self.shared), wake: self.wake.clone() }
+    }
+
     /// Last haptic command for a hand; a device that vibrates as a whole has its amplitude in all six levels.
     pub fn sent_levels(&self, side: Side) -> Levels {
         SourceShared::lock(&self.shared).sent[side as usize]
@@ -296,6 +302,23 @@ impl Drop for SourceHandle {
         if let Some(thread) = self.thread.take().filter(|_| is_through) {
             // A panic has been reported as the source's state.
             let _ = thread.join();
+        }
+    }
+}
+
+/// The haptic output of a source, for another thread than that of its handle.
+#[derive(Clone, Debug)]
+pub struct ForceOutlet {
+    shared: Arc<Mutex<SourceShared>>,
+    wake: Option<Sender<()>>,
+}
+
+impl ForceOutlet {
+    /// As [`SourceHandle::feel`].
+    pub fn feel(&self, touch: HandForces) {
+        SourceShared::lock(&self.shared).touches[touch.side as usize] = Some(touch);
+        if let Some(wake) = &self.wake {
+            let _ = wake.try_send(());
         }
     }
 }

@@ -1,8 +1,15 @@
+use std::collections::VecDeque;
+
 use super::coupling::Wrench;
-use crate::math::{Pose, Vec3, exp};
+use super::emulated::HandDynamics;
+use super::guard::DeviceSample;
+use crate::math::{Pose, Vec3, exp, log};
 
 /// Admittance control: the device measures the force of the hand and receives a target pose. The motion is that of a virtual mass with damping, acted on by the
 /// hand and the scene (the mode of Duriez 2004, §5.2).
+///
+/// The virtual mass takes the place of the hand's in the loop: the coupling to the scene is passive where its damping exceeds `K T/2 + |B|`, with the
+/// stiffness `K` and the damping `B` of both coupling and hand, as both forces are held for a period.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Admittance {
     /// Virtual mass, kg.
@@ -17,6 +24,12 @@ pub struct Admittance {
     pub speed_limit: f64,
     /// Largest angular speed, rad/s.
     pub turn_limit: f64,
+}
+
+impl Default for Admittance {
+    fn default() -> Self {
+        Self { mass: 1.0, inertia: 1e-3, damping: 5.0, angular_damping: 0.02, speed_limit: 2.0, turn_limit: 20.0 }
+    }
 }
 
 /// Target of an admittance-controlled device.
@@ -46,6 +59,50 @@ impl Admittance {
         state.pose.translation.vector += h * *v;
         state.pose.rotation = exp(&(h * *w)) * state.pose.rotation;
         state.pose.rotation.renormalize();
+    }
+}
+
+/// An emulated device under admittance control, in an emulated hand. The device is stiff, so it is where it is told to be, and the hand has no motion of its own:
+/// its spring and damper pull at the sensor, which reports after a delay.
+#[derive(Clone, Debug)]
+pub struct AdmittedHand {
+    control: Admittance,
+    hand: HandDynamics,
+    state: AdmittanceState,
+    sensed: VecDeque<Wrench>,
+    time: f64,
+}
+
+impl AdmittedHand {
+    /// At rest.
+    pub fn new(control: Admittance, hand: HandDynamics, pose: Pose) -> Self {
+        let sensed = std::iter::repeat_n(Wrench::default(), hand.delay).collect();
+        let state = AdmittanceState { pose, velocity: [Vec3::zeros(); 2] };
+        Self { control, hand, state, sensed, time: 0.0 }
+    }
+
+    /// Moves by one step of the loop with the wrench of the scene on the device; `aim` is the intended position.
+    pub fn step(&mut self, scene: &Wrench, aim: &Pose, h: f64) {
+        let (hand, pose, [v, w]) = (&self.hand, &self.state.pose, &self.state.velocity);
+        let stretch = aim.translation.vector - pose.translation.vector;
+        let turn = log(&(aim.rotation * pose.rotation.inverse()));
+        self.sensed.push_back(Wrench {
+            force: hand.stiffness * stretch - hand.damping * v,
+            torque: hand.angular_stiffness * turn - hand.angular_damping * w,
+        });
+        let pulled = self.sensed.pop_front().unwrap_or_default();
+        self.control.step(&mut self.state, &pulled, scene, h);
+        self.time += h;
+    }
+
+    /// What the device sends.
+    pub fn sample(&self) -> DeviceSample {
+        DeviceSample { time: self.time, pose: self.state.pose }
+    }
+
+    /// Linear and angular velocity.
+    pub fn velocity(&self) -> &[Vec3; 2] {
+        &self.state.velocity
     }
 }
 

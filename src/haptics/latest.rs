@@ -34,6 +34,16 @@ impl<T: Clone + Send> Reader<T> {
         self.0.read()
     }
 
+    /// The newest value, if it has not been read yet, to work on in place. The writer will not see the changes.
+    pub fn take_new(&mut self) -> Option<&mut T> {
+        if self.0.update() { Some(self.0.output_buffer_mut()) } else { None }
+    }
+
+    /// The value that was read last, to work on in place.
+    pub fn last_mut(&mut self) -> &mut T {
+        self.0.output_buffer_mut()
+    }
+
     /// The newest value, if it has not been read yet.
     pub fn read_new(&mut self) -> Option<&T> {
         if self.0.update() { Some(self.0.output_buffer()) } else { None }
@@ -43,6 +53,19 @@ impl<T: Clone + Send> Reader<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A reader may change its value until a newer one comes.
+    #[test]
+    fn the_reader_works_on_its_value_in_place() {
+        let (mut writer, mut reader) = latest(&vec![0]);
+        assert_eq!(reader.take_new(), None);
+        writer.fill(|value| *value = vec![1]);
+        reader.take_new().expect("a new value").push(2);
+        assert_eq!(reader.take_new(), None);
+        assert_eq!(*reader.last_mut(), vec![1, 2]);
+        writer.write(vec![3]);
+        assert_eq!(reader.take_new().expect("a new value").clone(), vec![3]);
+    }
 
     /// Values are large, so that a torn one would show; they never go back, and the last one arrives.
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! One step of a haptic loop is [`HapticLoop::step`]: the sample of the device goes through [`DeviceGuard`], [`VirtualCoupling`] and
 //! [`PassivityController`], and comes back as a force and a torque. Times are given, so nothing in it waits and it runs in lockstep as well as in a
-//! separate thread. Threads exchange the newest value through [`latest`]. [`EmulatedHand`] is a device without hardware.
+//! separate thread. Threads exchange the newest value through [`latest`]. [`EmulatedHand`] is a device without hardware, and [`AdmittedHand`]
+//! one under admittance control.
 //! [`BridgeServer`] and [`Inverse3Client`] are the links.
 //!
 //! A device whose user pulls it 2 cm away from a tool that does not move:
@@ -38,7 +39,7 @@ mod passivity;
 mod statistics;
 mod step;
 
-pub use admittance::{Admittance, AdmittanceState};
+pub use admittance::{Admittance, AdmittanceState, AdmittedHand};
 pub use bridge::{BridgeError, BridgeServer};
 pub use coupling::{CouplingError, StabilityMargin, VirtualCoupling, Wrench};
 pub use emulated::{EmulatedHand, HandDynamics};

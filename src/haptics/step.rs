@@ -1,3 +1,4 @@
+use super::admittance::Admittance;
 use super::coupling::{VirtualCoupling, Wrench};
 use super::guard::{DeviceFault, DeviceGuard, DeviceSample, GuardOptions};
 use super::passivity::PassivityController;
@@ -18,6 +19,9 @@ pub struct HapticOptions {
     pub device_damping: [f64; 2],
     /// Largest damping of the passivity controller, N·s/m and N·m·s/rad; `None` switches it off.
     pub passivity: Option<[f64; 2]>,
+    /// The virtual mass of a device under admittance control, which measures force and is told where to be. `None` for impedance control: the device
+    /// measures its pose and is told a force.
+    pub admittance: Option<Admittance>,
 }
 
 impl Default for HapticOptions {
@@ -28,6 +32,7 @@ impl Default for HapticOptions {
             guard: GuardOptions::default(),
             device_damping: [2.0, 0.01],
             passivity: Some([30.0, 0.03]),
+            admittance: None,
         }
     }
 }
@@ -139,7 +144,8 @@ impl HapticLoop {
 
     /// A sentence where the coupling is too stiff for the loop.
     pub fn warning(&self) -> Option<String> {
-        self.options.coupling.warning(self.options.period, self.options.device_damping)
+        let damping = self.options.admittance.map_or(self.options.device_damping, |a| [a.damping, a.angular_damping]);
+        self.options.coupling.warning(self.options.period, damping)
     }
 
     /// Observer and controller of passivity.

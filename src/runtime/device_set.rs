@@ -7,9 +7,10 @@ use super::device_profile::{average_skeleton, driven_by, open_profile, start_dev
 use super::error::Error;
 use super::haptic_feedback;
 use crate::assets::DeviceProfile;
+use crate::body::HandId;
 use crate::devices::fusion::Fusion;
 use crate::devices::haptics::Levels;
-use crate::devices::{Hands, SourceHandle, SourceState, SourceStatistics};
+use crate::devices::{ForceOutlet, Hands, SourceHandle, SourceState, SourceStatistics};
 use crate::hand::Skeleton;
 use crate::sim::World;
 use crate::tracking::{Driven, HandSample, SampleSource, Side};
@@ -233,11 +234,26 @@ impl DeviceSet {
     /// Sends the contact forces and pressures of the last step to the devices. Only the newest is kept for a device that is
     /// slower than the simulation.
     pub fn send_feedback(&self, world: &World) {
+        self.send_feedback_but(world, None);
+    }
+
+    /// The same for all hands but one, whose forces come from elsewhere.
+    pub(super) fn send_feedback_but(&self, world: &World, felt: Option<HandId>) {
         for (hand, side) in &self.hands {
+            if felt.is_some() && world.bodies.hand_ids().get(*hand).copied() == felt {
+                continue;
+            }
             let Some(id) = world.bodies.hand_ids().get(*hand) else { continue };
             let touch = haptic_feedback::of_hand(world, *id, *side);
             self.devices.iter().for_each(|device| device.handle.feel(touch));
         }
+    }
+
+    /// Where the forces on the first hand go, for another thread; it must end before the devices are dropped.
+    pub(super) fn outlets(&self, world: &World) -> Option<(HandId, Vec<ForceOutlet>)> {
+        let (hand, _) = self.hands.first()?;
+        let outlets = self.devices.iter().filter(|device| device.has_haptics).map(|device| device.handle.outlet());
+        Some((*world.bodies.hand_ids().get(*hand)?, outlets.collect()))
     }
 
     /// State and statistics of each device.

@@ -1,12 +1,8 @@
 //! The haptic loop of an elastic object's tool in its own thread.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-
 use super::error::Error;
-use super::haptic_thread::{FIGURES, HapticLink, MAX_LATE_PERIODS};
+use super::haptic_thread::HapticLink;
+use super::loop_thread::{LoopThread, PeriodicStep};
 use crate::body::{BodyId, ElasticBody, HeldTool};
 use crate::haptics::{HapticOptions, Reader, Wrench, Writer, latest};
 use crate::sim::two_rate::{ElasticReport, ElasticSide, HapticReport, LiveLoop};
@@ -18,11 +14,9 @@ use crate::sim::{StepReport, World};
 pub struct ElasticThread {
     body: BodyId,
     reports: Reader<ElasticReport>,
-    figures: Reader<HapticReport>,
     /// The newest figures, and the wrench last sent to the device.
     newest: (HapticReport, Wrench),
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<HapticReport>>,
+    thread: LoopThread,
 }
 
 impl ElasticThread {
@@ -39,16 +33,10 @@ impl ElasticThread {
         let tool = tool.clone();
         let side = ElasticSide::new(options, &tool);
         let (reporter, reports) = latest(&ElasticReport::default());
-        let no_figures = side.figures();
-        let (noted, figures) = latest(&no_figures);
-        let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
-        let thread = std::thread::Builder::new()
-            .name("haptics".into())
-            .spawn(move || ElasticLoop { side, tool, reporter, noted, link, period: options.period }.run(&asked))
-            .map_err(|error| Error::Thread { name: "the haptic loop".into(), error })?;
-        let newest = (no_figures, Wrench::default());
-        Ok(Some(Self { body, reports, figures, newest, stop, thread: Some(thread) }))
+        let newest = (side.figures(), Wrench::default());
+        let work = ElasticLoop { side, tool, reporter, link, period: options.period };
+        let thread = LoopThread::start(options.period, work)?;
+        Ok(Some(Self { body, reports, newest, thread }))
     }
 
     /// One step of the scene with the newest state of the tool.
@@ -56,7 +44,7 @@ impl ElasticThread {
         if let Some(tool) = world.bodies.get_as_mut::<ElasticBody>(self.body).and_then(ElasticBody::tool_mut) {
             self.reports.read().show(tool);
         }
-        self.newest = (*self.figures.read(), self.reports.read().sent);
+        self.newest = (self.thread.figures(), self.reports.read().sent);
         world.step()
     }
 
@@ -70,12 +58,8 @@ impl ElasticThread {
     /// # Panics
     ///
     /// If the thread has panicked.
-    pub fn stop(mut self) -> Option<HapticReport> {
-        self.stop.store(true, Ordering::Release);
-        match self.thread.take()?.join() {
-            Ok(report) => Some(report),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
+    pub fn stop(self) -> Option<HapticReport> {
+        self.thread.stop()
     }
 }
 
@@ -99,51 +83,32 @@ impl LiveLoop for ElasticThread {
     }
 }
 
-impl Drop for ElasticThread {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread was reported by the panic hook.
-            let _ = thread.join();
-        }
-    }
-}
-
 /// What the thread owns.
 struct ElasticLoop<L> {
     side: ElasticSide,
     tool: HeldTool,
     reporter: Writer<ElasticReport>,
-    noted: Writer<HapticReport>,
     link: L,
     period: f64,
 }
 
-impl<L: HapticLink> ElasticLoop<L> {
-    fn run(mut self, stop: &AtomicBool) -> HapticReport {
-        let start = Instant::now();
-        let (mut due, mut steps) = (0.0, 0);
-        while !stop.load(Ordering::Acquire) {
-            let now = start.elapsed().as_secs_f64();
-            if now < due {
-                std::thread::sleep(Duration::from_secs_f64(due - now));
-                continue;
-            }
-            due = if now - due > MAX_LATE_PERIODS * self.period { now } else { due } + self.period;
-            let sample = self.link.receive(now);
-            let output = self.side.step(&mut self.tool, sample.as_ref(), now, self.period);
-            self.link.send(&output.device);
-            let tool = &self.tool;
-            self.reporter.fill(|report| {
-                report.fill(tool);
-                report.sent = output.device;
-            });
-            steps += 1;
-            if steps % FIGURES == 0 {
-                self.noted.write(self.side.figures());
-            }
-        }
+impl<L: HapticLink + 'static> PeriodicStep for ElasticLoop<L> {
+    fn step(&mut self, now: f64) {
+        let sample = self.link.receive(now);
+        let output = self.side.step(&mut self.tool, sample.as_ref(), now, self.period);
+        self.link.send(&output.device);
+        let tool = &self.tool;
+        self.reporter.fill(|report| {
+            report.fill(tool);
+            report.sent = output.device;
+        });
+    }
+
+    fn release(&mut self) {
         self.link.send(&Wrench::default());
+    }
+
+    fn figures(&self) -> HapticReport {
         self.side.figures()
     }
 }

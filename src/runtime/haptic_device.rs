@@ -90,14 +90,23 @@ impl HapticPort {
         let mapped = |pose: Pose| -> Result<Mapped, Error> {
             Ok(Mapped { link: self.open()?, map: DeviceMap::new(haptic.frame, pose) })
         };
+        let options = match &haptic.lockstep {
+            AnyLockstep::Body(lockstep) => lockstep.coupled().2,
+            AnyLockstep::ElasticTool(lockstep) => lockstep.coupled().1,
+        };
+        if options.admittance.is_some() {
+            return Err(missing(
+                "it measures no force; admittance control needs that of the hand, so use `control = \"impedance\"`",
+            ));
+        }
         let live: Option<Box<dyn LiveLoop>> = match &haptic.lockstep {
             AnyLockstep::Body(lockstep) => {
-                let (tool, frame, options) = lockstep.coupled();
+                let (tool, frame, _) = lockstep.coupled();
                 let link = mapped(lockstep.tool().frame().0)?;
                 HapticThread::start(&mut scene.world, tool, frame, options, link)?.map(|thread| Box::new(thread) as _)
             }
             AnyLockstep::ElasticTool(lockstep) => {
-                let (body, options) = lockstep.coupled();
+                let (body, _) = lockstep.coupled();
                 let link = mapped(lockstep.device().pose())?;
                 ElasticThread::start(&mut scene.world, body, options, link)?.map(|thread| Box::new(thread) as _)
             }

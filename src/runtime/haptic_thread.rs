@@ -1,26 +1,15 @@
 //! The haptic loop in its own thread.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::error::Error;
+use super::loop_thread::{LoopThread, PeriodicStep, SOLVER_BUDGET};
 use crate::body::BodyId;
 use crate::contact::ToolProblem;
 use crate::haptics::{BridgeServer, DeviceSample, HapticOptions, LoopStatistics, Reader, Wrench, Writer, latest};
 use crate::math::Vec3;
 use crate::sim::two_rate::{FastTool, HapticReport, HapticSide, LiveLoop, SceneSide, ToolReport};
 use crate::sim::{StepReport, World};
-
-/// Part of the period that the solver may take.
-const BUDGET: f64 = 0.5;
-
-/// Delay, in periods, after which the loop restarts from the clock instead of catching up.
-pub(super) const MAX_LATE_PERIODS: f64 = 3.0;
-
-/// Steps of the loop between two updates of its figures.
-pub(super) const FIGURES: u64 = 50;
 
 /// A device that is read and written by the haptic thread. Neither call may wait.
 pub trait HapticLink: Send {
@@ -57,15 +46,13 @@ pub struct HapticThread {
     scene: SceneSide,
     problems: Writer<ToolProblem>,
     reports: Reader<ToolReport>,
-    figures: Reader<HapticReport>,
     /// The newest figures, and the wrench last sent to the device.
     newest: (HapticReport, Wrench),
     /// Number of the newest problem, and the force on the tool in it.
     solved: (u64, Vec3),
     /// Forces of both loops.
     forces: LoopStatistics,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<HapticReport>>,
+    thread: LoopThread,
 }
 
 impl HapticThread {
@@ -84,25 +71,17 @@ impl HapticThread {
         let side = HapticSide::new(options, fast);
         let (problems, newest) = latest(&ToolProblem::default());
         let (reporter, reports) = latest(&first);
-        let no_figures = side.figures();
-        let (noted, figures) = latest(&no_figures);
-        let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
-        let period = options.period;
-        let thread = std::thread::Builder::new()
-            .name("haptics".into())
-            .spawn(move || Loop { side, newest, reporter, noted, link, period, good: first }.run(&asked))
-            .map_err(|error| Error::Thread { name: "the haptic loop".into(), error })?;
+        let (period, no_figures) = (options.period, side.figures());
+        let work = ContactLoop { side, newest, reporter, link, period, good: first, number: 0, arrived: 0.0 };
+        let thread = LoopThread::start(period, work)?;
         Ok(Some(Self {
             scene,
             problems,
             reports,
-            figures,
             newest: (no_figures, Wrench::default()),
             solved: (0, Vec3::zeros()),
             forces: LoopStatistics::new(period),
-            stop,
-            thread: Some(thread),
+            thread,
         }))
     }
 
@@ -113,7 +92,7 @@ impl HapticThread {
         if report.problem == solved.0 && solved.0 > 0 {
             self.forces.compare(&report.force, &solved.1);
         }
-        self.newest = (*self.figures.read(), report.sent);
+        self.newest = (self.thread.figures(), report.sent);
         let mut done = None;
         self.problems.fill(|problem| {
             done = Some(scene.step(world, report, problem));
@@ -143,12 +122,8 @@ impl HapticThread {
     /// # Panics
     ///
     /// If the thread has panicked.
-    pub fn stop(mut self) -> Option<HapticReport> {
-        self.stop.store(true, Ordering::Release);
-        match self.thread.take()?.join() {
-            Ok(report) => Some(report),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
+    pub fn stop(self) -> Option<HapticReport> {
+        self.thread.stop()
     }
 }
 
@@ -172,68 +147,51 @@ impl LiveLoop for HapticThread {
     }
 }
 
-impl Drop for HapticThread {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread was reported by the panic hook.
-            let _ = thread.join();
-        }
-    }
-}
-
 /// What the thread owns.
-struct Loop<L> {
+struct ContactLoop<L> {
     side: HapticSide,
     newest: Reader<ToolProblem>,
     reporter: Writer<ToolReport>,
-    noted: Writer<HapticReport>,
     link: L,
     period: f64,
     /// The last finite state of the tool.
     good: ToolReport,
+    /// Number of the newest problem, and when it came, s.
+    number: u64,
+    arrived: f64,
 }
 
-impl<L: HapticLink> Loop<L> {
-    fn run(mut self, stop: &AtomicBool) -> HapticReport {
-        let start = Instant::now();
-        let (mut due, mut arrived, mut number, mut steps) = (0.0, 0.0, 0, 0);
-        while !stop.load(Ordering::Acquire) {
-            let now = start.elapsed().as_secs_f64();
-            if now < due {
-                std::thread::sleep(Duration::from_secs_f64(due - now));
-                continue;
-            }
-            due = if now - due > MAX_LATE_PERIODS * self.period { now } else { due } + self.period;
-            let sample = self.link.receive(now);
-            let problem = self.newest.read();
-            if problem.number != number {
-                (number, arrived) = (problem.number, now);
-            }
-            // The problem is as old as it has been here; the clocks of scene and loop need not agree.
-            let scene_time = problem.time + (now - arrived);
-            let began = Instant::now();
-            let budget = BUDGET * self.period;
-            let go_on = || began.elapsed().as_secs_f64() < budget;
-            let output = self.side.step(problem, sample.as_ref(), [now, scene_time], self.period, go_on);
-            if self.side.tool.is_finite() {
-                self.link.send(&output.device);
-                self.side.tool.fill_report(&mut self.good);
-                let tool = &self.side.tool;
-                self.reporter.fill(|report| {
-                    tool.fill_report(report);
-                    report.sent = output.device;
-                });
-            } else {
-                self.link.send(&Wrench::default());
-                self.side.tool.reset(&*self.good.body);
-            }
-            steps += 1;
-            if steps % FIGURES == 0 {
-                self.noted.write(self.side.figures());
-            }
+impl<L: HapticLink + 'static> PeriodicStep for ContactLoop<L> {
+    fn step(&mut self, now: f64) {
+        let sample = self.link.receive(now);
+        let problem = self.newest.read();
+        if problem.number != self.number {
+            (self.number, self.arrived) = (problem.number, now);
         }
+        // The problem is as old as it has been here; the clocks of scene and loop need not agree.
+        let scene_time = problem.time + (now - self.arrived);
+        let (began, budget) = (Instant::now(), SOLVER_BUDGET * self.period);
+        let go_on = || began.elapsed().as_secs_f64() < budget;
+        let output = self.side.step(problem, sample.as_ref(), [now, scene_time], self.period, go_on);
+        if !self.side.tool.is_finite() {
+            self.link.send(&Wrench::default());
+            self.side.tool.reset(&*self.good.body);
+            return;
+        }
+        self.link.send(&output.device);
+        self.side.tool.fill_report(&mut self.good);
+        let tool = &self.side.tool;
+        self.reporter.fill(|report| {
+            tool.fill_report(report);
+            report.sent = output.device;
+        });
+    }
+
+    fn release(&mut self) {
         self.link.send(&Wrench::default());
+    }
+
+    fn figures(&self) -> HapticReport {
         self.side.figures()
     }
 }

@@ -6,6 +6,7 @@
 //! | run in real time in a thread, with snapshots | [`SessionThread`] |
 //! | drive a world of your own with devices | [`DeviceSet::track`], [`DeviceSet::send_feedback`] |
 //! | couple a tool to a force-feedback device | [`Session::attach_haptics`], or [`HapticThread`] and [`ElasticThread`] with a world of your own |
+//! | feel a soft hand at 1 kHz on its gloves | [`Session::feel_at`], or [`HandThread`] with a world of your own |
 //! | add a device of your own | [`DeviceSet::add`], `examples/own_device.rs` |
 //! | try random inputs for hours | `soak` (feature `script`) |
 //! | send the hands to another program | [`VmcSender`], or your own [`Sink`] |
@@ -39,6 +40,7 @@ mod device_set;
 mod elastic_thread;
 mod error;
 mod hand_motion;
+mod hand_thread;
 mod haptic_device;
 pub mod haptic_feedback;
 mod haptic_thread;
@@ -48,6 +50,7 @@ mod headset;
 mod headset_mount;
 #[cfg(feature = "viewer")]
 pub mod live;
+mod loop_thread;
 mod motion_source;
 mod overlap;
 mod pace;
@@ -65,6 +68,7 @@ pub use device_set::{DeviceChange, DeviceSet, DeviceStatus};
 pub use elastic_thread::ElasticThread;
 pub use error::Error;
 pub use hand_motion::{BUILTIN_MOTIONS, HandMotion};
+pub use hand_thread::HandThread;
 pub use haptic_device::{HapticPort, UnknownHapticPort};
 pub use haptic_thread::{HapticLink, HapticThread};
 #[cfg(all(feature = "vr", not(target_os = "macos")))]

@@ -1,5 +1,6 @@
 //! A scene, a script or a recording with its devices, recorder and sinks, stepped in lockstep by the caller.
 
+mod felt;
 mod load;
 mod replay;
 mod scene_ref;
@@ -10,6 +11,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use self::felt::Felt;
 pub use self::load::shipped_path;
 pub use self::replay::Difference;
 use self::replay::Replay;
@@ -63,6 +65,8 @@ pub struct Session {
     /// Where the eyes of a user in a headset are; `true` if that is not recorded yet.
     eyes: Option<([Eye; 2], bool)>,
     replay: Option<Replay>,
+    /// The fast loop of a hand; it ends before the devices that it feeds.
+    felt: Felt,
     devices: Option<DeviceSet>,
     haptics: Option<HapticPort>,
     sinks: Vec<Box<dyn Sink>>,
@@ -106,6 +110,7 @@ impl Session {
             recorder: None,
             eyes: None,
             replay: None,
+            felt: Felt::default(),
             devices: None,
             haptics: None,
             sinks: Vec::new(),
@@ -119,6 +124,7 @@ impl Session {
             Some(_) => Self::load_with_devices(file, settings, self.header.device),
             None => Self::load(file, settings),
         }?;
+        next.felt = self.felt.for_next();
         if let Some(mut devices) = self.devices.take() {
             devices.rebind(&next.scene().world);
             next.devices = Some(devices);
@@ -145,7 +151,7 @@ impl Session {
         if self.steps > 0 {
             return Err(Error::RecordingTooLate { file: file.into() });
         }
-        if self.haptics.is_some() {
+        if self.haptics.is_some() || self.felt.is_on() {
             return Err(Error::HapticRecording { file: file.into() });
         }
         let header = Header::of(self.header.source, &self.header.file, &self.header.settings, self.header.device);
@@ -186,6 +192,7 @@ impl Session {
 
     /// Detaches the devices. Dropping them releases their motors.
     pub fn detach_devices(&mut self) -> Option<DeviceSet> {
+        self.felt = Felt::default();
         self.devices.take()
     }
 
@@ -310,7 +317,7 @@ impl Session {
         self.couple_haptics()?;
         let before = self.steps;
         let stepped = self.advance();
-        self.send_outputs();
+        let stepped = stepped.and(self.send_outputs());
         self.broken = stepped.as_ref().err().map(ToString::to_string);
         let kept = if self.steps > before { self.keep_step() } else { Ok(()) };
         stepped.and(kept)
@@ -360,16 +367,15 @@ impl Session {
         self.devices = Some(devices);
     }
 
-    fn send_outputs(&mut self) {
+    fn send_outputs(&mut self) -> Result<(), Error> {
+        let sent = self.send_forces();
         let mut sinks = std::mem::take(&mut self.sinks);
         {
             let scene = self.scene();
-            if let Some(devices) = &self.devices {
-                devices.send_feedback(&scene.world);
-            }
             sinks.iter_mut().for_each(|sink| sink.after_step(&scene.world));
         }
         self.sinks = sinks;
+        sent
     }
 
     /// Applies the inputs of a recorded step.

@@ -93,7 +93,8 @@ fn a_jump_has_no_force_and_force_rises_slowly_afterwards() {
 fn press_a_wall(period: f64, passivity: Option<[f64; 2]>) -> (Vec<f64>, HapticLoop) {
     let coupling = VirtualCoupling { stiffness: 4000.0, damping: 0.0, force_limit: 20.0, ..VirtualCoupling::default() };
     let guard = GuardOptions { recovery: 1e-6, silence: 0.05, cutoff: 1000.0, ..GuardOptions::default() };
-    let options = HapticOptions { period, coupling, guard, passivity, device_damping: [0.3, 0.01] };
+    let options =
+        HapticOptions { period, coupling, guard, passivity, device_damping: [0.3, 0.01], ..HapticOptions::default() };
     let mut haptic = HapticLoop::new(options);
     let dynamics = HandDynamics { mass: 0.3, damping: 0.3, stiffness: 150.0, delay: 0, ..HandDynamics::default() };
     let mut hand = EmulatedHand::new(dynamics, Pose::translation(0.02, 0.0, 0.0));

@@ -80,8 +80,9 @@ fn a_clip_of_twenty_beams_is_stable_over_a_grid_of_stiffnesses() {
     let mut most = 0;
     for (i, clip) in [200e6, 700e6, 2e9].into_iter().enumerate() {
         for (k, cylinder) in [100e3, 300e3, 1e6].into_iter().enumerate() {
-            // The middle of the grid, or all of it but two pairs at 25 Hz: the stiffest one chatters, and the stiff clip does not snap on
-            // the softest cylinder.
+            // The middle of the grid, or all of it but two pairs at 25 Hz: the stiffest one chatters. With the stiff clip on the softest cylinder other
+            // vertices carry the load in every step of the scene; the loops then push each other until the clip crushes the cylinder. At 50 Hz and more
+            // they do not.
             let stable = i + k < 4 && (i, k) != (2, 0);
             if stable && (all || i + k == 2) {
                 most = most.max(snap(clip, cylinder, 0.04).2);

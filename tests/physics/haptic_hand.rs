@@ -2,12 +2,17 @@
 
 use crate::common;
 
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
 use common::{Pinch, angles, capsule};
 use fingerpad::body::ColliderId;
 use fingerpad::contact::Method;
+use fingerpad::devices::HandForces;
 use fingerpad::math::{Pose, Vec3};
+use fingerpad::runtime::{HandThread, haptic_feedback};
 use fingerpad::sim::two_rate::HandLoop;
-use fingerpad::tracking::{HandSample, SEGMENTS, Segment};
+use fingerpad::tracking::{HandSample, SEGMENTS, Segment, Side};
 
 const CLOSED: f64 = 0.87;
 const H: f64 = 1e-3;
@@ -102,4 +107,46 @@ fn a_squeezing_hand_feels_between_the_steps_of_the_scene() {
         let closer = worst < 0.6 * without || without < 0.01 * peak;
         assert!(closer && worst < 0.02 * peak, "dt {dt}: {worst} N, held {without} N, of {peak} N");
     }
+}
+
+/// In a thread of its own the loop feels at rest what the scene feels. It lets go when the scene stands still and when it ends.
+#[test]
+fn a_thread_feels_what_the_scene_feels() {
+    let mut pinch = Pinch::new(&capsule(), 0.045, 0.7, Method::Aggregate, Pose::identity());
+    pinch.world.parameters.dt = 0.01;
+    let hand = pinch.world.bodies.hand_ids()[0];
+    let felt: Arc<Mutex<Vec<HandForces>>> = Arc::default();
+    let heard = Arc::clone(&felt);
+    let feel = move |forces: &HandForces| heard.lock().expect("a list").push(*forces);
+    let mut thread = HandThread::start(&mut pinch.world, hand, 500.0, feel).expect("a thread").expect("a hand");
+    pinch.grasp(CLOSED);
+    let mut scene = None;
+    for _ in 0..60 {
+        pinch.step(CLOSED);
+        let forces = haptic_feedback::of_hand(&pinch.world, hand, Side::Right);
+        thread.take_over(&mut pinch.world, &forces);
+        scene = Some(forces);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let (scene, loop_) = (scene.expect("steps"), *felt.lock().expect("a list").last().expect("forces"));
+    println!("{scene:?}\n{loop_:?}");
+    let strongest = scene.fingers.iter().copied().fold(0.0, f64::max);
+    assert!(strongest > 0.5, "{scene:?}");
+    for (a, b) in scene.fingers.iter().zip(&loop_.fingers) {
+        assert!((a - b).abs() < 0.01 * strongest, "{scene:?} {loop_:?}");
+    }
+    for (a, b) in scene.pressure.iter().zip(&loop_.pressure) {
+        assert!((a - b).abs() < 0.02 * scene.pressure[1], "{scene:?} {loop_:?}");
+    }
+    // No step for longer than the loop waits.
+    std::thread::sleep(Duration::from_millis(400));
+    let silent = *felt.lock().expect("a list").last().expect("forces");
+    assert_eq!((silent.fingers, silent.palm), ([0.0; 5], 0.0));
+    pinch.step(CLOSED);
+    thread.take_over(&mut pinch.world, &scene);
+    let figures = thread.stop().expect("figures");
+    println!("{figures:?}");
+    let felt = felt.lock().expect("a list");
+    assert_eq!(felt.last().expect("forces").fingers, [0.0; 5], "no force after the stop");
+    assert!(felt.len() > 100 && figures.constraints >= 2 && figures.unconverged == 0, "{} {figures:?}", felt.len());
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use fingerpad::assets::{Scene, parse_scene};
 use fingerpad::body::BeamBody;
-use fingerpad::haptics::{DeviceSample, HapticOptions, VirtualCoupling, Wrench};
+use fingerpad::haptics::{Admittance, DeviceSample, HandDynamics, HapticOptions, VirtualCoupling, Wrench};
 use fingerpad::math::{Pose, Random, Vec3};
 use fingerpad::runtime::{HapticLink, HapticThread};
 use fingerpad::sim::Status;
@@ -110,6 +110,44 @@ fn both_loops_feel_the_same_soft_block() {
         let above = differences.iter().filter(|d| **d > 0.02 * peak).count();
         assert!(worst < 0.05 * peak, "dt {dt}: {worst} of {peak}");
         assert!(10 * above < differences.len(), "dt {dt}: {above} of {} steps", differences.len());
+    }
+}
+
+/// A device under admittance control, which is told where to be, presses with the same force as one under impedance control: that of the springs of hand and
+/// coupling in series.
+#[test]
+fn admittance_control_feels_the_same_ground() {
+    const DOWN: f64 = 6e-3;
+    let hand = HandDynamics { stiffness: 400.0, damping: 4.0, ..HandDynamics::default() };
+    // The ball is 2.5 mm above the ground, and contact begins 0.01 mm above it.
+    let expected = (DOWN - 2.49e-3) / (1.0 / 800.0 + 1.0 / hand.stiffness);
+    for (dt, rate) in [(0.02, 1000.0), (0.01, 500.0), (0.005, 1000.0)] {
+        for admittance in [None, Some(Admittance::default())] {
+            let text =
+                format!("dt = {dt}\ngravity = [0, 0, 0]\n[body.ground]\nkind = \"fixed\"\nshape = \"ground\"\n{BALL}");
+            let mut scene = world(&text);
+            let options = HapticOptions { coupling: coupling(800.0, 1.0), admittance, ..HapticOptions::default() };
+            let mut lock = lockstep(&mut scene, "tool", &LockstepSettings { rate, options, hand: Some(hand) });
+            let mut aim = *lock.aim();
+            aim.translation.y -= DOWN;
+            lock.set_aim(&aim);
+            for _ in 0..(4.0 / dt) as usize {
+                assert_eq!(lock.step(&mut scene.world).status, Status::Done);
+            }
+            let felt = lock.sent_wrench().force.y;
+            let pulled = hand.stiffness * (lock.device().pose().translation.y - aim.translation.y);
+            println!("dt {dt}, {admittance:?}: {felt} N for {expected} N, hand {pulled} N");
+            assert!((felt - expected).abs() < 0.01 * expected, "dt {dt}, {admittance:?}: {felt} N for {expected} N");
+            assert!((pulled - felt).abs() < 1e-3 * felt, "dt {dt}, {admittance:?}: the hand pulls {pulled} N");
+            assert!(lock.figures().least_energy > -1e-3, "{:?}", lock.figures());
+            // The virtual mass takes the place of the device's damping in the limit of stability.
+            let stiff = Admittance { damping: 0.01, ..Admittance::default() };
+            let options = HapticOptions { admittance: admittance.map(|_| stiff), ..options };
+            let settings = LockstepSettings { rate, options, hand: Some(hand) };
+            let warning = lockstep(&mut world(&text), "tool", &settings).warning();
+            let warns = warning.as_ref().is_some_and(|warning| warning.contains("translation"));
+            assert_eq!(warns, admittance.is_some(), "{warning:?}");
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 use super::{Scene, attachments, ranges};
 use crate::assets::table::Table;
 use crate::body::ElasticBody;
-use crate::haptics::{DeviceFrame, HandDynamics, HapticOptions, VirtualCoupling, Wrench};
+use crate::haptics::{Admittance, DeviceFrame, HandDynamics, HapticOptions, VirtualCoupling, Wrench};
 use crate::math::{Pose, Quat, Vec3};
 use crate::sim::StepReport;
 use crate::sim::two_rate::{AnyLockstep, HapticReport, LiveLoop, LockstepSettings};
 
 const HAPTIC_DEVICES: [&str; 2] = ["emulated", "positioned"];
+const CONTROLS: [&str; 2] = ["impedance", "admittance"];
 
 /// A haptic loop of a scene and the motion of its device.
 #[derive(Debug)]
@@ -95,6 +96,9 @@ pub fn read_haptic(root: &Table<'_>, scene: &mut Scene) {
         options: read_options(&table),
         hand: read_hand(&table),
     };
+    if settings.options.admittance.is_some() && settings.hand.is_none() {
+        table.complain("control", "a device under admittance control is moved by a hand; it cannot be `positioned`");
+    }
     let [x, y, z] = table.numbers_or("rotation", [0.0; 3], ranges::ROTATION).map(f64::to_radians);
     let frame = DeviceFrame {
         rotation: Quat::from_euler_angles(x, y, z),
@@ -150,7 +154,19 @@ fn read_options(table: &Table<'_>) -> HapticOptions {
         torque_limit: table.number_or("torque_limit", c.torque_limit, ranges::COUPLING),
     };
     let passivity = table.flag_or("passivity", true).then_some(default.passivity).flatten();
-    HapticOptions { coupling, passivity, ..default }
+    HapticOptions { coupling, passivity, admittance: read_admittance(table), ..default }
+}
+
+/// The virtual mass of a device under admittance control.
+fn read_admittance(table: &Table<'_>) -> Option<Admittance> {
+    let is_admitted = table.has("control") && CONTROLS[table.choice("control", &CONTROLS)] == "admittance";
+    let default = Admittance::default();
+    let control = Admittance {
+        mass: table.number_or("virtual_mass", default.mass, ranges::HAND_MASS),
+        damping: table.number_or("virtual_damping", default.damping, ranges::COUPLING),
+        ..default
+    };
+    is_admitted.then_some(control)
 }
 
 /// The emulated hand; `None` for a device that follows its aim exactly.

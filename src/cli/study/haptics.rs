@@ -88,9 +88,15 @@ fn print(findings: &HapticsFindings) {
         println!("{:>10.0} {:>12.0} {:>14.0} {:>16.0} {:>16.0}", l.rate, l.bound, l.found, l.late, l.controlled);
     }
     println!("\ntime of a step of the haptic loop (ms)");
-    println!("{:>24} {:>12} {:>8} {:>9} {:>9} {:>9}", "", "constraints", "rows", "median", "p99", "max");
+    let heads = ["constraints", "rows", "median", "aim", "p99", "aim", "max"];
+    let [constraints, rows, median, aim, p99, other, max] = heads;
+    println!("{:>24} {constraints:>12} {rows:>6} {median:>9} {aim:>6} {p99:>9} {other:>6} {max:>9}", "");
     for t in &findings.times {
-        println!("{:>24} {:>12} {:>8} {:>9.4} {:>9.4} {:>9.4}", t.name, t.constraints, t.rows, t.median, t.p99, t.max);
+        let [median, p99] = t.aims.map(|aim| if aim.is_nan() { "-".into() } else { aim.to_string() });
+        println!(
+            "{:>24} {:>12} {:>6} {:>9.4} {median:>6} {:>9.4} {p99:>6} {:>9.4}",
+            t.name, t.constraints, t.rows, t.median, t.p99, t.max
+        );
     }
 }
 

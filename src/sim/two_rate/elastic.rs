@@ -116,7 +116,7 @@ impl ElasticLockstep {
         Some(Self {
             body,
             side: ElasticSide::new(options, tool),
-            device: HapticDevice::new(settings.hand, pose),
+            device: HapticDevice::new(settings, pose),
             rate: settings.rate,
             aims: [pose; 2],
             commanded: Wrench::default(),
@@ -173,7 +173,7 @@ impl ElasticLockstep {
 
     /// A sentence where the coupling is too stiff for the loop. A device that follows its aim exactly is always stable.
     pub fn warning(&self) -> Option<String> {
-        self.side.control.warning().filter(|_| matches!(self.device, HapticDevice::Emulated(_)))
+        self.side.control.warning().filter(|_| !matches!(self.device, HapticDevice::Positioned(_)))
     }
 
     /// The same for a real device, which follows its hand.

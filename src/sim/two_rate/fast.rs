@@ -145,6 +145,11 @@ impl FastTool {
         self.direct = true;
     }
 
+    /// Gravity, m/s².
+    pub(super) fn gravity(&self) -> &Vec3 {
+        &self.gravity
+    }
+
     /// Sets further forces on the degrees of freedom of the first part, N or N·m.
     pub(super) fn set_load(&mut self, load: &[f64]) {
         self.load.clear();

@@ -68,7 +68,7 @@ struct FeltAggregate {
 }
 
 /// The contact problem of a hand after a step of the scene, one aggregate for each segment and other collider.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct HandProblem {
     full: ToolProblem,
     tool: ToolProblem,
@@ -82,6 +82,9 @@ struct HandProblem {
 }
 
 /// The fast loop of a hand.
+///
+/// In lockstep one loop takes the steps of the scene over and makes its own. With threads, one takes them over beside the scene, and copies of it
+/// ([`HandLoop::copy_from`]) go to the thread of the devices.
 #[derive(Debug)]
 pub struct HandLoop {
     hand: HandId,
@@ -120,6 +123,26 @@ impl HandLoop {
         self.problem.condense(world, self.hand.id());
         self.problem.tool.number = self.steps;
         self.find_feel();
+    }
+
+    /// Makes this loop a copy of another one of the same hand that has just taken a step of the scene over. What only the next
+    /// [`HandLoop::take_over`] needs stays behind.
+    pub fn copy_from(&mut self, newest: &Self) {
+        self.steps = newest.steps;
+        self.tool.reset(newest.tool.body());
+        if let (Some(hand), Some(other)) =
+            ((self.tool.body_mut() as &mut dyn Any).downcast_mut::<Hand>(), newest.hand())
+        {
+            hand.skeleton.tracked.clone_from(&other.skeleton.tracked);
+        }
+        self.problem.tool.clone_from(&newest.problem.tool);
+        self.problem.aggregates.clone_from(&newest.problem.aggregates);
+        self.feel = newest.feel;
+    }
+
+    /// Time at the end of the step of the scene that was taken over, s.
+    pub fn scene_time(&self) -> f64 {
+        self.problem.tool.time
     }
 
     /// Takes a tracked sample in, as [`Hand::track_from`].
@@ -186,6 +209,15 @@ impl HandLoop {
             feel.torque += torque;
             feel.pressure = feel.pressure.max(growth * a.peak);
         }
+    }
+}
+
+impl Clone for HandLoop {
+    fn clone(&self) -> Self {
+        let mut tool = FastTool::new(self.tool.body(), 0, *self.tool.gravity());
+        tool.solve_directly();
+        let (problem, free) = (self.problem.clone(), self.free.clone());
+        Self { hand: self.hand, tool, problem, free, steps: self.steps, feel: self.feel }
     }
 }
 

@@ -5,8 +5,8 @@ use super::scene::SceneSide;
 use crate::body::BodyId;
 use crate::contact::ToolProblem;
 use crate::haptics::{
-    DeviceSample, EmulatedHand, HandDynamics, HapticLoop, HapticOptions, HapticOutput, LoopReport, LoopStatistics,
-    ToolState, Wrench,
+    AdmittedHand, DeviceSample, EmulatedHand, HandDynamics, HapticLoop, HapticOptions, HapticOutput, LoopReport,
+    LoopStatistics, ToolState, Wrench,
 };
 use crate::math::{Pose, Vec3, exp, log};
 use crate::sim::{StepReport, World};
@@ -18,14 +18,17 @@ pub enum HapticDevice {
     Positioned(Pose),
     /// A hand that holds it: mass, damper, spring and delay.
     Emulated(Box<EmulatedHand>),
+    /// A device under admittance control in a hand: the virtual mass of [`crate::haptics::Admittance`].
+    Admitted(Box<AdmittedHand>),
 }
 
 impl HapticDevice {
     /// A device of an emulated hand, or one that follows its aim exactly.
-    pub fn new(hand: Option<HandDynamics>, pose: Pose) -> Self {
-        match hand {
-            Some(dynamics) => Self::Emulated(Box::new(EmulatedHand::new(dynamics, pose))),
-            None => Self::Positioned(pose),
+    pub fn new(settings: &LockstepSettings, pose: Pose) -> Self {
+        match (settings.hand, settings.options.admittance) {
+            (Some(hand), None) => Self::Emulated(Box::new(EmulatedHand::new(hand, pose))),
+            (Some(hand), Some(control)) => Self::Admitted(Box::new(AdmittedHand::new(control, hand, pose))),
+            (None, _) => Self::Positioned(pose),
         }
     }
 
@@ -34,6 +37,7 @@ impl HapticDevice {
         match self {
             Self::Positioned(pose) => *pose,
             Self::Emulated(hand) => hand.sample().pose,
+            Self::Admitted(hand) => hand.sample().pose,
         }
     }
 
@@ -41,6 +45,7 @@ impl HapticDevice {
         match self {
             Self::Positioned(pose) => *pose = *aim,
             Self::Emulated(hand) => hand.step(commanded, aim, h),
+            Self::Admitted(hand) => hand.step(commanded, aim, h),
         }
     }
 }
@@ -164,7 +169,7 @@ impl Lockstep {
         Some(Self {
             scene,
             side,
-            device: HapticDevice::new(settings.hand, pose),
+            device: HapticDevice::new(settings, pose),
             problem: ToolProblem::default(),
             report,
             rate: settings.rate,
@@ -242,7 +247,7 @@ impl Lockstep {
 
     /// A sentence where the coupling is too stiff for the loop. A device that follows its aim exactly feels nothing, so it is always stable.
     pub fn warning(&self) -> Option<String> {
-        self.side.control.warning().filter(|_| matches!(self.device, HapticDevice::Emulated(_)))
+        self.side.control.warning().filter(|_| !matches!(self.device, HapticDevice::Positioned(_)))
     }
 
     /// The same sentence for a real device in place of this one.

@@ -118,7 +118,7 @@ pub struct Dent {
 pub fn dents() -> Result<[Dent; 2], ElasticError> {
     let mallet = Mallet::default();
     let tool = Tool::mallet(&mallet, TOOL_SPACING)?;
-    let down = Quat::from_axis_angle(&Vec3::z_axis(), -std::f64::consts::FRAC_PI_2);
+    let down = Quat::from_axis_angle(&Vec3::z_axis(), std::f64::consts::FRAC_PI_2);
     let half = 0.5 * mallet.head_length;
     let head = |depth: f64| Pose::from_parts(Vec3::new(0.0, HALF_EDGE + half - depth, 0.0).into(), down);
     let tail = |depth: f64| Pose::translation(0.0, HALF_EDGE + mallet.handle_length - depth, 0.0);
@@ -294,7 +294,7 @@ pub fn shapes() -> Result<Vec<Snapshot>, ElasticError> {
     .collect()
 }
 
-/// ElasticTimes of the stages of a step with one region (L7).
+/// Times of the stages of a step with one region (L7).
 pub struct ElasticTimes {
     pub triangles: usize,
     pub tool_triangles: usize,

@@ -25,7 +25,14 @@ pub fn draw(_shots: &[&Snapshot]) -> anyhow::Result<Vec<u8>> {
 }
 
 #[cfg(feature = "viewer")]
-const PICTURE_SIZE: (u32, u32) = (320, 256);
+const PICTURE_SIZE: (u32, u32) = (320, 304);
+
+/// How much farther away the camera is than for a frame that the object fills, and how much lower it looks, in distances of the camera:
+/// caption and legend are then beside the object.
+#[cfg(feature = "viewer")]
+const CAPTION_MARGIN: f32 = 1.35;
+#[cfg(feature = "viewer")]
+const LOWER: f32 = 0.037;
 
 /// The deformed object with its mesh, coloured by displacement, its anchor points, and the tool.
 #[cfg(feature = "viewer")]
@@ -46,7 +53,7 @@ fn figure(shot: &Snapshot) -> crate::viewer::Figure {
     let places = moved.iter().map(|m| [(m / most) as f32, 0.5]).collect();
     let mut object = Painted::new(shot.object.surface(), RUBBER);
     object.paint = Some(Paint { palette, places });
-    let camera = Camera::around(std::slice::from_ref(&object), [0.25, 0.45, 1.0]);
+    let camera = with_room_for_captions(Camera::around(std::slice::from_ref(&object), [0.25, 0.45, 1.0]));
     let edges = object.wireframe(EDGES, 0.5);
     let mut tool = shot.object.tool().mesh().clone();
     tool.vertices.iter_mut().for_each(|v| *v = (shot.tool * nalgebra::Point3::from(*v)).coords);
@@ -67,4 +74,13 @@ fn figure(shot: &Snapshot) -> crate::viewer::Figure {
     ];
     let legend = Legend { caption: vec![shot.title.clone()], keys, ..Legend::default() };
     Figure { lines: vec![edges], size: PICTURE_SIZE, legend, ..Figure::new(vec![object, tool, marks], camera) }
+}
+
+#[cfg(feature = "viewer")]
+fn with_room_for_captions(close: crate::viewer::Camera) -> crate::viewer::Camera {
+    let away: [f32; 3] = std::array::from_fn(|i| CAPTION_MARGIN * (close.eye[i] - close.target[i]));
+    let down = LOWER * away.iter().map(|x| x * x).sum::<f32>().sqrt();
+    let [x, y, z] = close.target;
+    let target = [x, y - down, z];
+    crate::viewer::Camera { eye: std::array::from_fn(|i| target[i] + away[i]), target, ..close }
 }
