@@ -118,22 +118,26 @@ pub fn run(arguments: &Arguments, talk: Talk) -> anyhow::Result<RunEnd> {
     let played = play(&mut session, pacing, &mut summary, &mut tables, talk);
     let written = tables.finish().and(session.finish_recording().map_err(Into::into));
     played.and(written)?;
-    if let Some(felt) = session.felt_figures() {
-        let (rate, cost, periods) = (felt.rate, felt.cost, felt.periods);
-        talk.say(format_args!(
-            "forces on the hand at {rate:.0} Hz: step median {:.3} ms, p99 {:.3} ms; period p99 {:.2} ms; {:.2} N at most",
-            1e3 * cost.median,
-            1e3 * cost.p99,
-            1e3 * periods.p99,
-            felt.device_force
-        ));
-    }
+    say_felt(&mut session, talk);
     let devices = session.detach_devices().map(|devices| devices.status());
     if let Some(devices) = devices.as_ref().filter(|_| !arguments.json) {
         devices.iter().for_each(|device| talk.say(device_arguments::line(device)));
     }
     let devices = devices.map(|devices| ("devices", device_arguments::as_json(&devices)));
     Ok(conclude(&session, &summary, arguments.json, devices))
+}
+
+/// Prints how the forces on the hand were computed at the haptic rate, if they were.
+fn say_felt(session: &mut Session, talk: Talk) {
+    let Some(felt) = session.felt_figures() else { return };
+    let (rate, cost, periods) = (felt.rate, felt.cost, felt.periods);
+    talk.say(format_args!(
+        "forces on the hand at {rate:.0} Hz: step median {:.3} ms, p99 {:.3} ms; period p99 {:.2} ms; {:.2} N at most",
+        1e3 * cost.median,
+        1e3 * cost.p99,
+        1e3 * periods.p99,
+        felt.device_force
+    ));
 }
 
 /// Refuses output files that are inputs of the run or identical to each other.
