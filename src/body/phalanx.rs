@@ -19,14 +19,22 @@ pub struct Phalanx {
     dv: Vec<f64>,
     /// Whether it deforms.
     deforms: bool,
+    /// Gravity in the frame of the bone, m/s², while the tissue is at rest under it and nothing touches it.
+    resting: Option<Vec3>,
 }
+
+/// Speed below which tissue that nothing touches comes to rest, m/s. It would move by a few nanometres more.
+const STILL: f64 = 1e-7;
+
+/// Relative change of gravity in the frame of the bone that ends the rest. The tissue sags by some 10 µm, so by 1 nm more.
+const TURNED: f64 = 1e-4;
 
 impl Phalanx {
     /// Tissue at rest around a bone.
     pub fn new(model: Arc<Continuum>, frame: Pose) -> Self {
         let state = model.at_rest();
         let dv = vec![0.0; model.dofs()];
-        Self { model, state, frame, dv, deforms: true }
+        Self { model, state, frame, dv, deforms: true, resting: None }
     }
 
     /// Sets whether it deforms. If not, it moves rigidly with its bone.
@@ -63,13 +71,13 @@ impl Phalanx {
 impl Saved for Phalanx {
     fn save(&self, to: &mut StateWriter) {
         self.frame.save(to);
-        self.deforms.save(to);
+        (self.deforms, self.resting).save(to);
         self.model.save(&self.state, to);
     }
 
     fn restore(&mut self, from: &mut StateReader<'_>) -> Result<(), StateFault> {
         self.frame.restore(from)?;
-        self.deforms.restore(from)?;
+        (self.deforms, self.resting) = from.get()?;
         self.model.restore(&mut self.state, from)
     }
 }
@@ -83,12 +91,26 @@ impl Part for Phalanx {
         if !self.deforms {
             return;
         }
-        self.model.prepare(&mut self.state, step.h, &step.refactor);
         let gravity = self.frame.rotation.inverse() * step.gravity;
+        let turned = |rest: Vec3| (rest - gravity).norm() > TURNED * step.gravity.norm();
+        if self.resting.is_some_and(|rest| !turned(rest)) && self.model.is_current(&self.state, step.h, &step.refactor)
+        {
+            self.dv.fill(0.0);
+            return;
+        }
+        self.resting = None;
+        self.model.prepare(&mut self.state, step.h, &step.refactor);
         let masses = self.model.masses();
         self.model.free_change(&mut self.state, step.h, |i| masses[i] * gravity, &mut self.dv);
+        let mut fastest = 0.0f64;
         for (v, dv) in self.state.velocity.iter_mut().zip(&self.dv) {
             *v += dv;
+            fastest = fastest.max(v.abs());
+        }
+        if fastest < STILL {
+            self.state.velocity.fill(0.0);
+            self.dv.fill(0.0);
+            self.resting = Some(gravity);
         }
     }
 
@@ -132,6 +154,9 @@ impl Part for Phalanx {
     }
 
     fn change_velocity(&mut self, dv: &[f64]) {
+        if dv.iter().any(|dv| *dv != 0.0) {
+            self.resting = None;
+        }
         for (v, dv) in self.state.velocity.iter_mut().zip(dv) {
             *v += dv;
         }

@@ -358,6 +358,11 @@ impl Continuum {
         }
     }
 
+    /// Whether a state at rest needs no [`Continuum::prepare`] for a step: its factor is that of the step, and nothing relaxes.
+    pub fn is_current(&self, state: &ContinuumState, h: f64, policy: &RefactorPolicy) -> bool {
+        state.linearised && state.factored_h == h && policy.when != Refactor::Always && self.relaxation.is_none()
+    }
+
     /// Velocity change without constraints, `A dv = b` (Talvas 2015, eq. 2), written to `dv`. `load` is the external
     /// force on each unknown.
     ///
