@@ -102,12 +102,11 @@ impl Part for Phalanx {
         self.model.prepare(&mut self.state, step.h, &step.refactor);
         let masses = self.model.masses();
         self.model.free_change(&mut self.state, step.h, |i| masses[i] * gravity, &mut self.dv);
-        let mut fastest = 0.0f64;
         for (v, dv) in self.state.velocity.iter_mut().zip(&self.dv) {
             *v += dv;
-            fastest = fastest.max(v.abs());
         }
-        if fastest < STILL {
+        // False for a velocity that is not a number, which must stay visible.
+        if self.state.velocity.iter().all(|v| v.abs() < STILL) {
             self.state.velocity.fill(0.0);
             self.dv.fill(0.0);
             self.resting = Some(gravity);
