@@ -188,3 +188,44 @@ impl Part for Phalanx {
         self.model.elastic_energy(&self.state, &self.state.displacement) + self.model.kinetic_energy(&self.state)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::{Body, Hand, HandOptions, RefactorPolicy};
+    use crate::hand::HandModel;
+
+    fn step(tissue: &mut Phalanx, h: f64, gravity: Vec3) {
+        tissue.free_motion(&Step { h, time: 0.0, gravity, refactor: RefactorPolicy::default() });
+        tissue.advance(h);
+    }
+
+    /// Tissue rests where it would come to rest, and a touch or another direction of gravity ends the rest.
+    #[test]
+    fn untouched_tissue_rests_in_equilibrium_until_it_is_touched_or_turned() {
+        let model = Arc::new(HandModel::right().expect("the built-in hand"));
+        let hand = Hand::new(model, &HandOptions::default()).expect("a shipped pose");
+        let gravity = Vec3::new(0.0, -9.81, 0.0);
+        for h in [0.01, 0.005, 0.002, 0.001] {
+            let mut tissue = hand.tissues[hand.part_count() - 2].clone();
+            (0..(2.0 / h) as usize).for_each(|_| step(&mut tissue, h, gravity));
+            assert!(tissue.resting.is_some(), "dt {h}");
+            let place = tissue.state.displacement.clone();
+            assert!(place.iter().any(|u| u.norm() > 1e-9), "it sags");
+            // The same without rest goes nowhere else.
+            for _ in 0..(0.5 / h) as usize {
+                tissue.resting = None;
+                step(&mut tissue, h, gravity);
+            }
+            let moved = place.iter().zip(&tissue.state.displacement).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+            assert!(moved < 1e-8, "dt {h}: {moved} m");
+            step(&mut tissue, h, gravity);
+            assert!(tissue.resting.is_some());
+            let mut touched = tissue.clone();
+            touched.change_velocity(&vec![1e-3; touched.dofs()]);
+            assert!(touched.resting.is_none());
+            step(&mut tissue, h, -gravity);
+            assert!(tissue.state.velocity.iter().any(|v| v.abs() > STILL), "dt {h}: gravity turned");
+        }
+    }
+}

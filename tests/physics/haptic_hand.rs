@@ -109,7 +109,7 @@ fn a_squeezing_hand_feels_between_the_steps_of_the_scene() {
     }
 }
 
-/// In a thread of its own the loop feels at rest what the scene feels. It lets go when the scene stands still and when it ends.
+/// At rest the force of the loop in its own thread is that of the scene. The force is zero when the scene stops and when it ends.
 #[test]
 fn a_thread_feels_what_the_scene_feels() {
     let mut pinch = Pinch::new(&capsule(), 0.045, 0.7, Method::Aggregate, Pose::identity());
